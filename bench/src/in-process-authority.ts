@@ -84,6 +84,10 @@ export const openAuthority = async (
     },
     ledger: { register: () => Promise.reject(new Error('no leases here')) },
     identities: { findValues: () => Promise.reject(new Error('no entities here')) },
+    clientCertificates: {
+      findRole: () => Promise.reject(new Error('no auth methods here')),
+      judge: () => Promise.reject(new Error('no auth methods here')),
+    },
   });
 
   const send = async (

@@ -161,12 +161,16 @@ describe('the trial', async () => {
         ...OUTSIDE,
       ],
     ],
-    ['pki', [...EDGE, 'sys:9000', 'nats:4222', 'postgres:5432', 'redis:6379', ...OUTSIDE]],
+    [
+      'pki',
+      [...EDGE, 'auth:9000', 'sys:9000', 'nats:4222', 'postgres:5432', 'redis:6379', ...OUTSIDE],
+    ],
     ['workspace', [...EDGE, 'sys:9000', 'nats:4222', 'postgres:5432', 'redis:6379', ...OUTSIDE]],
     [
       'auth',
       [
         ...EDGE,
+        'pki:9000',
         'sys:9000',
         'workspace:9000',
         'nats:4222',

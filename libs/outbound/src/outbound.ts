@@ -109,13 +109,13 @@ export const outboundFailure = (error: unknown): string => {
 };
 
 /**
- * The beginning of an answer's body; the rest is not read.
+ * The first bytes of an answer's body; the rest is not read.
  * @param maxBytes kept of it
  */
-export const readBeginning = async (
+export const readBytes = async (
   response: Awaited<ReturnType<typeof fetch>>,
   maxBytes: number,
-): Promise<string> => {
+): Promise<Buffer> => {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of response.body ?? []) {
@@ -124,5 +124,14 @@ export const readBeginning = async (
     // Leaving the loop cancels the body.
     if (size >= maxBytes) break;
   }
-  return Buffer.concat(pieces).subarray(0, maxBytes).toString();
+  return Buffer.concat(pieces).subarray(0, maxBytes);
 };
+
+/**
+ * The beginning of an answer's body, as text; the rest is not read.
+ * @param maxBytes kept of it
+ */
+export const readBeginning = async (
+  response: Awaited<ReturnType<typeof fetch>>,
+  maxBytes: number,
+): Promise<string> => (await readBytes(response, maxBytes)).toString();

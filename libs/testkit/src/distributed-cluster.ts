@@ -161,9 +161,13 @@ export const startDistributed = async ({
       ...(seal === 'static' && { UNSEAL_KEY_FILE: join(directory.path, 'unseal.key') }),
       CLUSTER_NAME: name,
     },
-    pki: enrolled('pki'),
+    pki: { ...enrolled('pki'), AUTH_ADDRESSES: others.AUTH_ADDRESSES },
     workspace: { ...enrolled('workspace'), WORKSPACE_BOOTSTRAP_TOKEN: apiToken },
-    auth: { ...enrolled('auth'), WORKSPACE_ADDRESSES: others.WORKSPACE_ADDRESSES },
+    auth: {
+      ...enrolled('auth'),
+      PKI_ADDRESSES: others.PKI_ADDRESSES,
+      WORKSPACE_ADDRESSES: others.WORKSPACE_ADDRESSES,
+    },
   };
   const start = async (made: ServerProcess): Promise<ServerProcess> => {
     stack.defer(() => made.kill());

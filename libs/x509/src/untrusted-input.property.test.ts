@@ -4,15 +4,19 @@ import { propertySettings } from '@keelson/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  authorityInformationAccess,
   chooseSignatureScheme,
+  createCertId,
   createCertificate,
   createCrl,
   createCsr,
   createKeyPair,
+  createOcspResponse,
   createSigner,
   crlNumber,
   decodePem,
   encodeName,
+  encodeOcspRequest,
   encodePem,
   parseCertificate,
   parseCrl,
@@ -20,6 +24,8 @@ import {
   parseGeneralNames,
   parseName,
   parseOcspRequest,
+  parseOcspResponse,
+  parseOcspUrls,
   parseSerialText,
   randomSerialNumber,
   subjectAltName,
@@ -61,6 +67,23 @@ const statusRequest = Buffer.from(
   'hex',
 );
 
+const certId = createCertId(
+  { subject: name, publicKeyDer: pair.publicKeyDer },
+  randomSerialNumber(),
+);
+const statusAnswer = await createOcspResponse(
+  {
+    responderKeyHash: Buffer.alloc(20, 1),
+    producedAtMs: 0,
+    thisUpdateMs: 0,
+    nextUpdateMs: 1000,
+    answers: [[certId, { kind: 'revoked', revokedAtMs: 0, reason: 4 }]],
+    extensions: [],
+  },
+  signer,
+);
+const locations = authorityInformationAccess(['http://a.example'], ['http://b.example']).value;
+
 /** The outcome of parsing: a result, a refusal meant for the client, or a bug. */
 const outcomeOf = (read: () => unknown): unknown => {
   try {
@@ -77,13 +100,15 @@ const READERS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   requests: parseCsr,
   lists: parseCrl,
   'status requests': parseOcspRequest,
+  'status answers': parseOcspResponse,
+  locations: parseOcspUrls,
   names: parseName,
   'alternative names': parseGeneralNames,
 };
 
 const damaged = fc
   .tuple(
-    fc.constantFrom(certificate, csr, crl, statusRequest, name, extensions[0]?.value ?? name),
+    fc.constantFrom(certificate, csr, crl, statusRequest, statusAnswer, locations, name),
     fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 }),
     fc.nat(),
   )
@@ -100,6 +125,20 @@ describe('untrusted input', () => {
       ['sha1', '81:23:45:67:89:ab:cd:ef'],
     ]);
     expect(nonce?.byteLength).toBeGreaterThan(0);
+  });
+
+  test('what is written about a status is read', () => {
+    const hexOf = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString('hex');
+    const nonce = Buffer.alloc(32, 7);
+    const request = parseOcspRequest(encodeOcspRequest(certId, nonce));
+    expect([...request.certIds.map(({ der }) => hexOf(der)), hexOf(request.nonce)]).toEqual([
+      hexOf(certId.der),
+      hexOf(nonce),
+    ]);
+    const [statement] = parseOcspResponse(statusAnswer)?.statements ?? [];
+    expect(statement).toMatchObject({ status: 'revoked', thisUpdateMs: 0, nextUpdateMs: 1000 });
+    expect(hexOf(statement?.certId.der)).toBe(hexOf(certId.der));
+    expect(parseOcspUrls(locations)).toEqual(['http://a.example']);
   });
 
   test.for(Object.keys(READERS))('damaged %s are refused and nothing else happens', (kind) => {

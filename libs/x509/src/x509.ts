@@ -38,6 +38,7 @@ export {
   authorityInformationAccess,
   crlDistributionPoints,
   freshestCrl,
+  parseOcspUrls,
 } from './extensions/locations.ts';
 export {
   type ConstrainedName,
@@ -107,8 +108,16 @@ export {
 export { type GeneralName, parseGeneralNames } from './names/general-name.ts';
 export { formatIpAddress, parseIpAddress, parseIpRange } from './names/ip-address.ts';
 export {
+  isOcspAnswerOf,
+  type OcspAnswer,
+  type OcspStatement,
+  parseOcspResponse,
+} from './ocsp/ocsp-answer.ts';
+export {
   type CertId,
   type CertIdHash,
+  createCertId,
+  encodeOcspRequest,
   nonceExtension,
   type OcspRequest,
   parseOcspRequest,

@@ -8,14 +8,22 @@ import {
   type ReplicationParts,
 } from '@keelson/cluster-member';
 import { createEdgeService, type EdgeService } from '@keelson/edge';
-import { edgeWhileOpen, followMounts, MountCleaning, requireMount } from '@keelson/engine';
+import {
+  edgeWhileOpen,
+  followMounts,
+  MountCleaning,
+  requireMount,
+  whileOpen,
+} from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
 import { toOutboundPolicy } from '@keelson/outbound/settings';
+import type { ClientCertificatesDefinition } from '@keelson/proto/auth/v1/client_certificates';
 import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
+import type { ClientAuthoritiesDefinition } from '@keelson/proto/pki/v1/client_authorities';
 import type { ClusterDefinition, EngineDescription } from '@keelson/proto/sys/v1/cluster';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
@@ -29,6 +37,8 @@ import type { Barrier, Store } from '@keelson/storage';
 import { approleMethod } from './approle/approle-method.ts';
 import { countingForSecondaries, countingOnPrimary } from './approle/counting-on-primary.ts';
 import { certMethod } from './cert/cert-method.ts';
+import { createStatusCheck } from './cert/certificate-status-operations.ts';
+import { createClientCertificates } from './cert/client-certificates-rpc.ts';
 import type { AuthConfig } from './config.ts';
 import type { OwnRuns } from './jwt/config-operations.ts';
 import { jwtMethod } from './jwt/jwt-method.ts';
@@ -53,6 +63,8 @@ export interface AuthParts {
   readonly logger: Logger;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly logins: Logins;
+  /** Tells about mounts of this installation whose certificates sign in. */
+  readonly pki: RpcService<typeof ClientAuthoritiesDefinition>;
   /** Tells about tokens of runs of this installation. */
   readonly runs: OwnRuns;
   readonly replication?: ReplicationParts | undefined;
@@ -66,6 +78,8 @@ export interface AuthService {
   readonly edge: EdgeService;
   /** For sys, which renews tokens. */
   readonly methods: RpcService<typeof AuthMethodsDefinition>;
+  /** Certificates that sign in, for the certificate authority. */
+  readonly clientCertificates: RpcService<typeof ClientCertificatesDefinition>;
   /** This service's part in replication, for sys. */
   readonly replica: RpcService<typeof ReplicationMemberDefinition>;
   /** Resolves once the service has followed the cluster's state for the first time, or has failed to. */
@@ -204,9 +218,14 @@ export const composeAuth = (parts: AuthParts): AuthService => {
   } = composeServiceReplication(parts, { service: 'auth', logger });
   const shared = { store, clock, logins };
   const outboundPolicy = toOutboundPolicy(parts.config);
+  const certificates = {
+    ...shared,
+    pki: parts.pki,
+    isCurrent: createStatusCheck({ outboundPolicy, logger, clock }),
+  };
   const methods = [
     approleMethod({ ...shared, countOnPrimary: countingOnPrimary(member) }),
-    certMethod(shared),
+    certMethod(certificates),
     jwtMethod({ ...shared, runs: parts.runs, logger, outboundPolicy }),
     kubernetesMethod({
       ...shared,
@@ -239,10 +258,15 @@ export const composeAuth = (parts: AuthParts): AuthService => {
     },
     onFollowed: joined.resolve,
   };
+  const clientCertificates = createClientCertificates(certificates, () => mounts);
   let workers: readonly Worker[] = [];
   return {
     edge: edgeWhileOpen(byMethod(edge, methods), barrier),
     methods: methodsRpc(methods, shared),
+    clientCertificates: {
+      findRole: (request) => whileOpen(barrier, () => clientCertificates.findRole(request)),
+      judge: (request) => whileOpen(barrier, () => clientCertificates.judge(request)),
+    },
     replica,
     joined: joined.promise,
     start: () => {

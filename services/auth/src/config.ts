@@ -26,6 +26,11 @@ export const authProcessConfig = composeConfig(
   processSettings,
   Type.Object(
     {
+      pkiAddresses: Type.Array(Type.String(), {
+        description:
+          'host:port of the certificate authority, whose mounts may say which certificates sign in; a DNS name may resolve to several replicas.',
+        default: ['pki:9000'],
+      }),
       workspaceAddresses: Type.Array(Type.String(), {
         description:
           'host:port of the workspace service, which tells about tokens of runs; a DNS name may resolve to several replicas.',

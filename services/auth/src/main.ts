@@ -1,7 +1,9 @@
 /** Runs the auth methods as their own process. */
 import { enrolledAs, runServiceProcess } from '@keelson/cluster-member/process';
 import { createEdgeServer } from '@keelson/edge/stream';
+import { ClientCertificatesDefinition } from '@keelson/proto/auth/v1/client_certificates';
 import { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
+import { ClientAuthoritiesDefinition } from '@keelson/proto/pki/v1/client_authorities';
 import { LoginsDefinition } from '@keelson/proto/sys/v1/logins';
 import {
   ReplicationMemberDefinition,
@@ -18,11 +20,12 @@ await runServiceProcess({
   environment: process.env,
   openIdentity: enrolledAs('auth'),
   compose: ({ connect, connectCluster, transport, report, ...parts }) => {
-    const { sysAddresses, workspaceAddresses } = parts.config;
+    const { sysAddresses, pkiAddresses, workspaceAddresses } = parts.config;
     const service = composeAuth({
       ...parts,
       cluster: connectCluster(sysAddresses),
       logins: connect(LoginsDefinition, 'sys', sysAddresses),
+      pki: connect(ClientAuthoritiesDefinition, 'pki', pkiAddresses),
       runs: connect(WorkloadIdentityDefinition, 'workspace', workspaceAddresses),
       replication: { transport, sets: connect(ReplicationSetsDefinition, 'sys', sysAddresses) },
     });
@@ -31,6 +34,10 @@ await runServiceProcess({
       registrations: [
         createEdgeServer(service.edge, [], { report, clock: parts.clock }),
         implementService(AuthMethodsDefinition, service.methods, { report }),
+        implementService(ClientCertificatesDefinition, service.clientCertificates, {
+          callers: ['pki'],
+          report,
+        }),
         implementService(ReplicationMemberDefinition, service.replica, { report }),
       ],
     });

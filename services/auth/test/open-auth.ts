@@ -17,7 +17,7 @@ import type { ClusterState } from '@keelson/proto/sys/v1/cluster';
 import type { LoginRequest } from '@keelson/proto/sys/v1/logins';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
-import { type AuthService, composeAuth } from '../src/compose.ts';
+import { type AuthParts, type AuthService, composeAuth } from '../src/compose.ts';
 import type { OwnRuns } from '../src/jwt/config-operations.ts';
 
 const ROOT_KEY = Buffer.alloc(32, 7);
@@ -32,18 +32,26 @@ const NO_RUNS: OwnRuns = {
   findPhase: () => Promise.resolve({ isAtWork: false }),
 };
 
+/** An installation without mounts of the certificate authority. */
+const NO_PKI: AuthParts['pki'] = {
+  findMounts: () => Promise.resolve({ mounts: [] }),
+  readAuthorities: () => Promise.resolve({ mounts: [] }),
+};
+
 /** @param outboundRanges networks that are not public, where providers of identities may be */
 export const openAuth = async ({
   outboundRanges = [],
   clock = new ManualClock(),
   podFolder = '/nonexistent',
   runs = NO_RUNS,
+  pki = NO_PKI,
 }: {
   readonly outboundRanges?: readonly string[];
   readonly clock?: ManualClock;
   /** Where the files of the pod are in which the service runs. */
   readonly podFolder?: string;
   readonly runs?: OwnRuns;
+  readonly pki?: AuthParts['pki'];
 } = {}) => {
   const folder = await temporaryDirectory();
   const barrier = createBarrier();
@@ -62,6 +70,7 @@ export const openAuth = async ({
       clock,
       podFolder,
       runs,
+      pki,
       logger: createLogger({ name: 'auth', level: 'trace', destination }),
       cluster: cluster.rpc,
       logins: {

@@ -22,8 +22,10 @@ import {
 import { type LeaseStore, Wakeup } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
+import type { ClientCertificatesDefinition } from '@keelson/proto/auth/v1/client_certificates';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
+import type { ClientAuthoritiesDefinition } from '@keelson/proto/pki/v1/client_authorities';
 import type { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
 import type { IdentitiesDefinition } from '@keelson/proto/sys/v1/identities';
@@ -49,6 +51,7 @@ import type { PkiConfig } from './config.ts';
 import { type CrlBuilder, createCrlBuilder } from './crl/build/crl-builder.ts';
 import { crlRoutes } from './crl/crl-routes.ts';
 import { crlConfigRoutes } from './crl-config/crl-config-routes.ts';
+import type { EstParts } from './est/enrolment-operations.ts';
 import { estConfigRoutes } from './est/est-config-routes.ts';
 import { estRoutes } from './est/est-routes.ts';
 import { registerExpiryMetrics } from './expiry-metrics.ts';
@@ -81,6 +84,7 @@ import type { RevocationParts } from './revocation/revocation-operations.ts';
 import { revocationRoutes } from './revocation/revocation-routes.ts';
 import { rolesNaming } from './roles/role-operations.ts';
 import { roleRoutes } from './roles/role-routes.ts';
+import { createClientAuthorities } from './rpc/client-authorities-rpc.ts';
 import { createEngine } from './rpc/engine-rpc.ts';
 import { createEnrolment } from './rpc/enrolment-rpc.ts';
 import { isUnauthenticated, PKI_ENGINE } from './special-paths.ts';
@@ -104,6 +108,8 @@ export interface PkiParts {
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly ledger: RpcService<typeof LeasesDefinition>;
   readonly identities: RpcService<typeof IdentitiesDefinition>;
+  /** Tells which certificates sign in, where roles of the method cert say who enrolls by EST. */
+  readonly clientCertificates: RpcService<typeof ClientCertificatesDefinition>;
   /** Other processes serve the same mounts from the same store. */
   readonly hasReplicas?: true;
   /** Limits of ACME accounts, instead of the defaults. */
@@ -118,6 +124,8 @@ export interface PkiService {
   readonly engine: RpcService<typeof EngineDefinition>;
   /** Where EST requests go, for the gateway. */
   readonly enrolment: RpcService<typeof EnrolmentDefinition>;
+  /** Mounts whose certificates sign in, for the auth methods. */
+  readonly clientAuthorities: RpcService<typeof ClientAuthoritiesDefinition>;
   /** This service's part in replication, for sys. */
   readonly replica: RpcService<typeof ReplicationMemberDefinition>;
   /** Resolves once the service has followed the cluster's state for the first time, or has failed to. */
@@ -126,7 +134,7 @@ export interface PkiService {
   stop(): Promise<void>;
 }
 
-interface SharedParts extends IssuingRouteParts, RevocationParts {
+interface SharedParts extends IssuingRouteParts, RevocationParts, EstParts {
   readonly counters: PkiCounters;
   readonly crlBuilder: CrlBuilder;
   readonly logger: Logger;
@@ -241,7 +249,7 @@ const startPkiWorkers = ({
 };
 
 export const composePki = (parts: PkiParts): PkiService => {
-  const { barrier, leases, clock, cluster, ledger, identities } = parts;
+  const { barrier, leases, clock, cluster, ledger, identities, clientCertificates } = parts;
   const logger = parts.logger.child({ service: 'pki' });
   const {
     store,
@@ -284,6 +292,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     leases,
     ledger,
     identities,
+    clientCertificates,
     counters,
   };
   const policyCalls = new PolicyCalls(clock);
@@ -334,11 +343,17 @@ export const composePki = (parts: PkiParts): PkiService => {
     onFollowed: joined.resolve,
   };
   const enrolment = createEnrolment(store, () => mounts);
+  const clientAuthorities = createClientAuthorities({ store, authorities, mounts: () => mounts });
   let workers: readonly Worker[] = [];
   return {
     edge: edgeWhileOpen(edge, barrier),
     enrolment: {
       locate: (request) => whileOpen(barrier, () => enrolment.locate(request)),
+    },
+    clientAuthorities: {
+      findMounts: (request) => whileOpen(barrier, () => clientAuthorities.findMounts(request)),
+      readAuthorities: (request) =>
+        whileOpen(barrier, () => clientAuthorities.readAuthorities(request)),
     },
     engine: createEngine(shared),
     replica,

@@ -7,6 +7,7 @@ import {
   servingSettings,
   storeSettings,
 } from '@keelson/runtime';
+import { Type } from 'typebox';
 import { type AcmeSettings, acmeSettingsSchema } from './acme/config/acme-settings.ts';
 
 /** Settings of the certificate authority that hold in every form of deployment. */
@@ -23,4 +24,14 @@ export const pkiProcessConfig = composeConfig(
   enrolledSettings,
   replicationSettings,
   processSettings,
+  Type.Object(
+    {
+      authAddresses: Type.Array(Type.String(), {
+        description:
+          'host:port of the service of auth methods, whose roles for certificates may say who enrolls by EST; a DNS name may resolve to several replicas.',
+        default: ['auth:9000'],
+      }),
+    },
+    { title: 'Certificate authority' },
+  ),
 );

@@ -31,6 +31,12 @@ const ROOT_KEY = Buffer.alloc(32, 7);
 /** Certificates are checked by tools that read the real clock. */
 const startOfTest = Math.floor(Date.now() / 1000) * 1000;
 
+/** An installation without mounts of the method cert. */
+const NO_AUTH: PkiParts['clientCertificates'] = {
+  findRole: () => Promise.resolve({ hasMount: false, hasRole: false }),
+  judge: () => Promise.resolve({ isAccepted: false }),
+};
+
 /**
  * @param environment settings of the process
  * @param options `hasReplicas`: others may serve from the same store (`openReplica`)
@@ -75,6 +81,7 @@ export const openPki = async (
           return Promise.resolve({ values: Object.fromEntries(values) });
         },
       },
+      clientCertificates: NO_AUTH,
       ledger: {
         register: async (request) => {
           registered.push(request);

@@ -163,7 +163,19 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
   });
   const { cluster, ledger, identities, logins, replicationSets: sets } = composedSys;
   const replication = { transport, sets };
-  const pki = composePki({ ...parts, ...stores.pki, cluster, ledger, identities, replication });
+  const pki = composePki({
+    ...parts,
+    ...stores.pki,
+    cluster,
+    ledger,
+    identities,
+    // auth asks pki as well, and is composed after it.
+    clientCertificates: {
+      findRole: (request) => auth.clientCertificates.findRole(request),
+      judge: (request) => auth.clientCertificates.judge(request),
+    },
+    replication,
+  });
   const workspace = composeWorkspace({
     ...parts,
     ...stores.workspace,
@@ -177,6 +189,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     ...stores.auth,
     cluster,
     logins,
+    pki: pki.clientAuthorities,
     runs: workspace.workloadIdentity,
     replication,
   });

@@ -79,6 +79,29 @@ describe('a login by approle', { timeout: WITHIN_MS }, () => {
     }
   });
 
+  test('by certificate asks pki about a mount whose certificates sign in', async () => {
+    await cluster.v1('POST', 'sys/mounts/operators', { type: 'pki' });
+    await cluster.v1('POST', 'operators/root/generate/internal', {
+      common_name: 'Operators',
+      key_type: 'ec',
+    });
+    await cluster.v1('POST', 'sys/auth/cert', { type: 'cert' });
+    // Until pki has taken up the mount, which another replica may have answered for.
+    const written = await until(
+      () => cluster.v1('POST', 'auth/cert/certs/ops', { pki_mounts: 'operators' }),
+      ({ status }) => status < 300,
+    );
+    expect(written.status).toBe(204);
+    expect((await cluster.v1('GET', 'auth/cert/certs/ops')).body.data.pki_mounts).toEqual([
+      'operators/',
+    ]);
+    const refused = await cluster.v1('POST', 'auth/cert/certs/none', { pki_mounts: 'sys' });
+    expect([refused.status, refused.body.errors]).toEqual([
+      400,
+      ['pki_mounts names sys/, which is no mount of type pki in this namespace'],
+    ]);
+  });
+
   test('has the certificate names of its entity, of which pki asks sys', async () => {
     await cluster.v1('POST', 'sys/mounts/pki', { type: 'pki' });
     const root = { common_name: 'Root', key_type: 'ec' };

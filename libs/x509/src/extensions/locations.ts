@@ -2,6 +2,7 @@
  * Locations of issuer certificates, OCSP responders and CRLs: authority information access and CRL
  * distribution points (RFC 5280 §4.2.1.13, §4.2.2.1).
  */
+import { DerReader } from '../der/der-reader.ts';
 import { contextTag, explicit, sequence } from '../der/der-types.ts';
 import { constructed, type Der } from '../der/der-writer.ts';
 import { objectIdentifier } from '../der/object-identifier.ts';
@@ -25,6 +26,28 @@ export const authorityInformationAccess = (
       ...issuerUrls.map((url) => sequence(objectIdentifier(CA_ISSUERS_METHOD), uri(url))),
     ),
   );
+
+const URI_TAG = contextTag(6, 'primitive');
+
+/**
+ * The addresses of OCSP responders in the value of an authority information access extension.
+ * @throws KeelsonError `pki.malformed`
+ */
+export const parseOcspUrls = (value: Uint8Array): readonly string[] => {
+  const outer = new DerReader(value);
+  const descriptions = outer.enter();
+  outer.expectEnd();
+  const urls: string[] = [];
+  while (!descriptions.atEnd) {
+    const description = descriptions.enter();
+    const method = description.readObjectIdentifier();
+    const { tag, content } = description.read();
+    description.expectEnd();
+    if (method === OCSP_METHOD && tag === URI_TAG)
+      urls.push(Buffer.from(content).toString('latin1'));
+  }
+  return urls;
+};
 
 /** One DistributionPoint per URL, each with a fullName of one URI. */
 const distributionPoints = (urls: readonly string[]): Der =>

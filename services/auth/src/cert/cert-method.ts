@@ -1,28 +1,23 @@
 /** `cert`: clients sign in with the certificate of their TLS connection. */
 import { createHash } from 'node:crypto';
 import { clientCertificatesOf, type Route } from '@keelson/edge';
-import { type MountScope, requireMount } from '@keelson/engine';
+import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
-import type { Store } from '@keelson/storage';
 import { answerLogin, type Logins, type VerifiedLogin } from '../logins/login-operations.ts';
-import { toRoleName } from '../logins/role-name-operations.ts';
 import type { AuthMethod } from '../method.ts';
-import { configSetting, revocationListRecords, roleRecords } from './cert-records.ts';
+import { configSetting, roleRecords } from './cert-records.ts';
 import { type CertConfig, type CertRole, NEW_CERT_CONFIG } from './domain/cert-role.ts';
 import {
   type ClientCertificate,
   extensionMetadata,
-  findChain,
-  isRevokedBy,
   readClientCertificate,
   serialOf,
 } from './domain/client-certificate.ts';
+import { findRole, isGoodFor, type RoleChoiceParts } from './role-choice-operations.ts';
 import { roleRoutes } from './role-routes.ts';
 
-interface CertParts {
-  readonly store: Store;
-  readonly clock: { nowMs(): number };
+interface CertParts extends RoleChoiceParts {
   readonly logins: Logins;
 }
 
@@ -35,36 +30,6 @@ const readPresented = ([der, ...chain]: readonly Uint8Array[]): ClientCertificat
 
 const fingerprintOf = ({ parsed }: ClientCertificate): string =>
   createHash('sha256').update(parsed.der).digest('hex');
-
-/** Whether the certificate signs in with a role, and no revocation list has it or an authority above it. */
-const isGoodFor = async (
-  { store, clock }: CertParts,
-  mount: MountScope,
-  role: CertRole,
-  certificate: ClientCertificate,
-): Promise<boolean> => {
-  const chain = findChain(role, certificate, clock.nowMs());
-  if (chain === undefined) return false;
-  const lists = await revocationListRecords(mount).entries(store);
-  return !lists.some(([, list]) => isRevokedBy(list, chain));
-};
-
-/** The first role, by name, for which the certificate is good. */
-const findRole = async (
-  parts: CertParts,
-  mount: MountScope,
-  certificate: ClientCertificate,
-  given: string,
-): Promise<readonly [string, CertRole]> => {
-  const roles = roleRecords(mount);
-  const names = given === '' ? await roles.keys(parts.store) : [toRoleName(given)];
-  for (const name of names) {
-    const role = await roles.find(parts.store, name);
-    if (role !== undefined && (await isGoodFor(parts, mount, role, certificate)))
-      return [name, role];
-  }
-  return refuse('failed to match all constraints for this login certificate');
-};
 
 const toLogin = (
   [roleName, role]: readonly [string, CertRole],
@@ -110,7 +75,9 @@ const loginRoutes = (parts: CertParts): Route[] =>
         handle: async (request) => {
           const mount = requireMount(request);
           const certificate = readPresented(clientCertificatesOf(request.head));
-          const found = await findRole(parts, mount, certificate, request.fields.name);
+          const found =
+            (await findRole(parts, mount, certificate, request.fields.name)) ??
+            refuse('failed to match all constraints for this login certificate');
           const config = (await configSetting(mount).find(parts.store)) ?? NEW_CERT_CONFIG;
           return answerLogin(parts.logins, request, toLogin(found, certificate, config));
         },
@@ -167,7 +134,7 @@ const configRoutes = ({ store }: CertParts): Route[] =>
 export const certMethod = (parts: CertParts): AuthMethod => ({
   type: 'cert',
   unauthenticatedPaths: ['login'],
-  routes: [...loginRoutes(parts), ...configRoutes(parts), ...roleRoutes(parts.store)],
+  routes: [...loginRoutes(parts), ...configRoutes(parts), ...roleRoutes(parts)],
   renew: async (mount, { role: name, fingerprint }, { certificates, isVerified }) => {
     const role =
       typeof name === 'string' ? await roleRecords(mount).find(parts.store, name) : undefined;

@@ -1,51 +1,33 @@
 /** The method cert: certificates as the gateway hands them on, made by openssl. */
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientCertificateHeaders } from '@keelson/edge';
-import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mountOf, type OpenAuth, openAuth } from '../../test/open-auth.ts';
+import {
+  type Authorities,
+  CA,
+  type CertificateOptions,
+  LEAF,
+  openAuthorities,
+} from '../../test/openssl-authority.ts';
 
 const OID = '1.3.6.1.4.1.99999.1';
 const NUMBER_OID = '1.3.6.1.4.1.99999.2';
 
-let folder: TemporaryDirectory;
+let authorities: Authorities;
 let auth: OpenAuth;
 
-const openssl = (...args: readonly string[]): void => {
-  execFileSync('openssl', args, { cwd: folder.path, stdio: 'ignore' });
-};
-const pemOf = (name: string): string => readFileSync(join(folder.path, `${name}.pem`), 'utf8');
-const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+const openssl = (...args: readonly string[]): void => authorities.openssl(...args);
+const pemOf = (name: string): string => authorities.pemOf(name);
+const derOf = (name: string): Buffer => authorities.derOf(name);
+const make = (name: string, options: CertificateOptions = {}): void =>
+  authorities.make(name, options);
 
-/** Signs a certificate; by itself without a signer. */
-const make = (
-  name: string,
-  {
-    subject = '/O=Example/OU=ops/CN=alice',
-    signer,
-    extensions = [],
-    days = '30',
-  }: {
-    readonly subject?: string;
-    readonly signer?: string;
-    readonly extensions?: readonly string[];
-    readonly days?: string;
-  } = {},
-): void => {
-  const files = ['-keyout', `${name}.key`, '-out', `${name}.pem`, '-days', days];
-  const added = extensions.flatMap((extension) => ['-addext', extension]);
-  const ca = signer === undefined ? [] : ['-CA', `${signer}.pem`, '-CAkey', `${signer}.key`];
-  openssl('req', '-x509', ...KEY, ...files, '-subj', subject, ...added, ...ca);
-};
-
-const LEAF = ['basicConstraints=critical,CA:FALSE', 'extendedKeyUsage=clientAuth'];
 const NAMES =
   'subjectAltName=DNS:alice.example.com,email:alice@example.com,URI:spiffe://example/alice';
 const OWN = [`${OID}=ASN1:UTF8String:team-web`, `${NUMBER_OID}=ASN1:INTEGER:5`];
 
-const CA = ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign,cRLSign'];
 /** Authorities below others, with the extensions that limit what they may sign. */
 const AUTHORITIES: readonly (readonly [string, string, readonly string[]])[] = [
   ['short', 'ca', ['basicConstraints=critical,CA:TRUE,pathlen:0', 'keyUsage=keyCertSign']],
@@ -61,7 +43,7 @@ const AUTHORITIES: readonly (readonly [string, string, readonly string[]])[] = [
 ];
 
 beforeAll(async () => {
-  folder = await temporaryDirectory();
+  authorities = await openAuthorities();
   auth = await openAuth();
   make('ca', { subject: '/CN=CA', extensions: CA });
   make('imposter', { subject: '/CN=CA', extensions: CA });
@@ -78,11 +60,11 @@ beforeAll(async () => {
   }
   make('of-authority', { signer: 'authority', extensions: [...LEAF, NAMES] });
   make('of-bob', { signer: 'bob', extensions: LEAF });
-  writeFileSync(join(folder.path, 'index.txt'), '');
-  writeFileSync(join(folder.path, 'crlnumber'), '01');
+  writeFileSync(join(authorities.path, 'index.txt'), '');
+  writeFileSync(join(authorities.path, 'crlnumber'), '01');
   const settings =
     'database=index.txt\ncrlnumber=crlnumber\ndefault_md=sha256\ndefault_crl_days=9\n';
-  writeFileSync(join(folder.path, 'ca.conf'), `[ca]\ndefault_ca=own\n[own]\n${settings}`);
+  writeFileSync(join(authorities.path, 'ca.conf'), `[ca]\ndefault_ca=own\n[own]\n${settings}`);
   const authority = ['ca', '-config', 'ca.conf', '-keyfile', 'ca.key', '-cert', 'ca.pem'];
   openssl(...authority, '-revoke', 'alice.pem');
   openssl(...authority, '-gencrl', '-out', 'revoked.pem');
@@ -95,7 +77,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await auth.close();
-  await folder[Symbol.asyncDispose]();
+  await authorities.close();
 });
 
 let serial = 0;
@@ -110,8 +92,6 @@ const trust = async (name: string, settings: object = {}, role = 'ops') => {
   const { status } = await call('POST', `certs/${role}`, { certificate: pemOf(name), ...settings });
   expect(status).toBe(204);
 };
-const derOf = (name: string): Buffer =>
-  Buffer.from(pemOf(name).replaceAll(/-----[^-]+-----|\s/g, ''), 'base64');
 /** The headers with which the gateway hands on the certificate of a client, and those that it sent with it. */
 const present = (name: string, chain: readonly string[] = []) =>
   clientCertificateHeaders([name, ...chain].map(derOf));
@@ -360,11 +340,19 @@ describe('a role', () => {
   });
 
   test.for([
-    [{ certificate: undefined }, 'missing certificate'],
+    [{ certificate: undefined }, 'missing certificate or pki_mounts'],
+    [{ pki_mounts: 'nowhere' }, 'pki_mounts names nowhere/, which is no mount of type pki'],
     [{ certificate: 'none' }, 'certificate must be certificates in PEM'],
     [{ required_extensions: 'x:y' }, 'required_extensions must be'],
     [{ allowed_metadata_extensions: '1.2.x' }, 'allowed_metadata_extensions must be'],
-    [{ ocsp_enabled: true }, 'ocsp_enabled is not supported'],
+    [{ ocsp_ca_certificates: 'none' }, 'ocsp_ca_certificates must be certificates in PEM'],
+    [{ ocsp_servers_override: 'ftp://a' }, 'ocsp_servers_override must be an http or https URL'],
+    [{ ocsp_servers_override: 'http://u:p@a' }, 'ocsp_servers_override must be an http or https'],
+    [{ ocsp_servers_override: 'http://a,'.repeat(9) }, 'ocsp_servers_override has at most 8'],
+    [{ ocsp_max_retries: 11 }, 'ocsp_max_retries must be an integer from 0 to 10'],
+    [{ ocsp_max_retries: -1 }, 'ocsp_max_retries must be an integer from 0 to 10'],
+    [{ ocsp_this_update_max_age: '-1h' }, 'ocsp_this_update_max_age'],
+    [{ ocsp_fail_open: 'maybe' }, 'ocsp_fail_open'],
     [{ token_policies: 'root' }, 'token_policies cannot contain "root"'],
   ] as const)('is refused with %j', async ([settings, text]) => {
     const body = { certificate: pemOf('ca'), ...settings };

@@ -1,6 +1,9 @@
 /** `certs` and `crls`: which certificates sign in, and which no longer do. */
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
+import type { Mount } from '@keelson/proto/edge/v1/edge';
+import type { ClientAuthoritiesDefinition } from '@keelson/proto/pki/v1/client_authorities';
+import type { RpcService } from '@keelson/rpc';
 import { type FieldValues, field, type JsonObject } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { isObjectIdentifier, parseCrl, readPemBlocks, toSerialKey } from '@keelson/x509';
@@ -12,14 +15,26 @@ import {
   TOKEN_FIELDS,
   tokenSettingsDocument,
 } from '../logins/token-fields.ts';
-import { certificatesField } from '../providers/provider-fields.ts';
+import {
+  certificatesComplaint,
+  certificatesField,
+  MAX_PEM_LENGTH,
+  urlComplaint,
+} from '../providers/provider-fields.ts';
 import { revocationListRecords, roleRecords } from './cert-records.ts';
 import {
   type CertRole,
   NEW_CERT_ROLE,
+  type OcspSettings,
+  type PkiMount,
   type RevocationList,
   requireSoundRole,
 } from './domain/cert-role.ts';
+
+export interface RoleRouteParts {
+  readonly store: Store;
+  readonly pki: RpcService<typeof ClientAuthoritiesDefinition>;
+}
 
 const TAG = 'cert';
 const LIST = { maxLength: 16_384 } as const;
@@ -29,18 +44,90 @@ const MAX_REVOKED = 10_000;
 const patterns = (of: string) =>
   field.commaList({ description: `Patterns of ${of}, in which * is any text.`, ...LIST });
 
-const refusedFlag = (name: string) =>
-  field.bool({
-    description: 'Not supported; false is accepted.',
-    check: (isOn) =>
-      isOn ? `${name} is not supported: revoked certificates are those of crls` : undefined,
-  });
+const MAX_OCSP_SERVERS = 8;
+const MAX_PKI_MOUNTS = 8;
+const MAX_RETRIES = 10;
+
+/** PEM, or its base64, which is how a provider for Terraform hands it over. */
+const toPem = (text: string): string =>
+  text === '' || text.includes('-----BEGIN') ? text : Buffer.from(text, 'base64').toString();
+
+const OCSP_FIELDS = {
+  ocsp_enabled: field.bool({
+    description: 'Whether a responder of OCSP is asked if the certificate is revoked.',
+  }),
+  ocsp_ca_certificates: field.string({
+    description:
+      'PEM, or its base64: responders, and authorities of responders, that are trusted like the issuer.',
+    maxLength: 2 * MAX_PEM_LENGTH,
+    check: (text) => certificatesComplaint('ocsp_ca_certificates')(toPem(text)),
+  }),
+  ocsp_servers_override: field.commaList({
+    description: 'URLs of responders, in place of those in the certificate.',
+    ...LIST,
+    check: (urls) =>
+      urls.length > MAX_OCSP_SERVERS
+        ? `ocsp_servers_override has at most ${MAX_OCSP_SERVERS} elements`
+        : urls.map(urlComplaint('ocsp_servers_override')).find((text) => text !== undefined),
+  }),
+  ocsp_fail_open: field.bool({
+    description: 'Whether a login succeeds when no responder knows the status.',
+  }),
+  ocsp_query_all_servers: field.bool({
+    description: 'Whether all responders are asked, and each must say that it is good.',
+  }),
+  ocsp_this_update_max_age: field.durationSeconds({
+    description: 'Age at which an answer is refused; 0: as the answer says.',
+  }),
+  ocsp_max_retries: field.integer({
+    description: `Further requests to a responder that does not answer, 0 to ${MAX_RETRIES}.`,
+    check: (count) =>
+      count >= 0 && count <= MAX_RETRIES
+        ? undefined
+        : `ocsp_max_retries must be an integer from 0 to ${MAX_RETRIES}`,
+  }),
+} as const;
+
+const changedOcsp = (
+  before: OcspSettings,
+  given: FieldValues<typeof OCSP_FIELDS>,
+): OcspSettings => ({
+  isEnabled: given.ocsp_enabled ?? before.isEnabled,
+  caCertificates:
+    given.ocsp_ca_certificates === undefined
+      ? before.caCertificates
+      : toPem(given.ocsp_ca_certificates),
+  servers: [...(given.ocsp_servers_override ?? before.servers)],
+  failsOpen: given.ocsp_fail_open ?? before.failsOpen,
+  asksAll: given.ocsp_query_all_servers ?? before.asksAll,
+  maxAgeSeconds: given.ocsp_this_update_max_age ?? before.maxAgeSeconds,
+  maxRetries: given.ocsp_max_retries ?? before.maxRetries,
+});
+
+const ocspDocument = (ocsp: OcspSettings): JsonObject => ({
+  ocsp_enabled: ocsp.isEnabled,
+  ocsp_ca_certificates: ocsp.caCertificates,
+  ocsp_servers_override: ocsp.servers,
+  ocsp_fail_open: ocsp.failsOpen,
+  ocsp_query_all_servers: ocsp.asksAll,
+  ocsp_this_update_max_age: ocsp.maxAgeSeconds,
+  ocsp_max_retries: ocsp.maxRetries,
+});
 
 const ROLE_FIELDS = {
   certificate: {
     ...certificatesField('certificate'),
     description: 'PEM: authorities whose certificates sign in, or the certificate that signs in.',
   },
+  pki_mounts: field.commaList({
+    description:
+      'Paths of mounts of type pki of this namespace, the certificates of whose issuers sign in until they are revoked there.',
+    ...LIST,
+    check: (paths) =>
+      paths.length > MAX_PKI_MOUNTS
+        ? `pki_mounts has at most ${MAX_PKI_MOUNTS} elements`
+        : undefined,
+  }),
   display_name: field.string({ description: 'Name of the logins.', maxLength: 256 }),
   allowed_names: patterns('common names, DNS names and mail addresses'),
   allowed_common_names: patterns('common names'),
@@ -65,17 +152,22 @@ const ROLE_FIELDS = {
         ? undefined
         : 'allowed_metadata_extensions must be a list of object identifiers',
   }),
-  ocsp_enabled: refusedFlag('ocsp_enabled'),
+  ...OCSP_FIELDS,
   ...TOKEN_FIELDS,
   ...OLDER_TOKEN_FIELDS,
 } as const;
 
-const changedRole = (role: CertRole, given: FieldValues<typeof ROLE_FIELDS>): CertRole => {
+const changedRole = (
+  role: CertRole,
+  given: FieldValues<typeof ROLE_FIELDS>,
+  pkiMounts: readonly PkiMount[] | undefined,
+): CertRole => {
   const list = (now: readonly string[] | undefined, before: readonly string[]) => [
     ...(now ?? before),
   ];
   return {
     certificates: given.certificate || role.certificates,
+    pkiMounts: [...(pkiMounts ?? role.pkiMounts)],
     displayName: given.display_name ?? role.displayName,
     allowedNames: list(given.allowed_names, role.allowedNames),
     allowedCommonNames: list(given.allowed_common_names, role.allowedCommonNames),
@@ -89,12 +181,14 @@ const changedRole = (role: CertRole, given: FieldValues<typeof ROLE_FIELDS>): Ce
     allowedOrganizations: list(given.allowed_organizations, role.allowedOrganizations),
     requiredExtensions: list(given.required_extensions, role.requiredExtensions),
     metadataExtensions: list(given.allowed_metadata_extensions, role.metadataExtensions),
+    ocsp: changedOcsp(role.ocsp, given),
     token: changedTokenSettings(role.token, given),
   };
 };
 
 const roleDocument = (role: CertRole): JsonObject => ({
   certificate: role.certificates,
+  pki_mounts: role.pkiMounts.map(({ path }) => path),
   display_name: role.displayName,
   allowed_names: role.allowedNames,
   allowed_common_names: role.allowedCommonNames,
@@ -105,7 +199,7 @@ const roleDocument = (role: CertRole): JsonObject => ({
   allowed_organizations: role.allowedOrganizations,
   required_extensions: role.requiredExtensions,
   allowed_metadata_extensions: role.metadataExtensions,
-  ocsp_enabled: false,
+  ...ocspDocument(role.ocsp),
   ...tokenSettingsDocument(role.token),
   ...olderTokenDocument(role.token),
 });
@@ -126,7 +220,22 @@ const toRevocationList = (pem: string): RevocationList => {
   };
 };
 
-export const roleRoutes = (store: Store): Route[] => [
+const findPkiMounts = async (
+  pki: Pick<RpcService<typeof ClientAuthoritiesDefinition>, 'findMounts'>,
+  { namespace }: Mount,
+  given: readonly string[],
+): Promise<readonly PkiMount[]> => {
+  const paths = given.map((path) => path.replace(/\/?$/, '/'));
+  if (paths.length === 0) return [];
+  const { mounts } = await pki.findMounts({ namespaceId: namespace?.id ?? '', paths });
+  return paths.map(
+    (path) =>
+      mounts.find((mount) => mount.path === path) ??
+      refuse(`pki_mounts names ${path}, which is no mount of type pki in this namespace`),
+  );
+};
+
+export const roleRoutes = ({ store, pki }: RoleRouteParts): Route[] => [
   ...namedRoutes({
     path: '/cert/certs',
     tag: TAG,
@@ -135,7 +244,10 @@ export const roleRoutes = (store: Store): Route[] => [
     store,
     recordsAt: roleRecords,
     fields: ROLE_FIELDS,
-    change: (before, given) => requireSoundRole(changedRole(before ?? NEW_CERT_ROLE, given)),
+    find: (mount, { pki_mounts: paths }) =>
+      paths === undefined ? Promise.resolve(undefined) : findPkiMounts(pki, mount, paths),
+    change: (before, given, pkiMounts) =>
+      requireSoundRole(changedRole(before ?? NEW_CERT_ROLE, given, pkiMounts)),
     document: roleDocument,
   }),
   ...namedRoutes({

@@ -12,7 +12,7 @@ import type { RecordCollection, Store } from '@keelson/storage';
 import { nameListRoutes } from './name-list-routes.ts';
 import { toRoleName } from './role-name-operations.ts';
 
-export interface NamedParts<F extends Fields, R> {
+export interface NamedParts<F extends Fields, R, Found> {
   /** Path of the list, such as "/jwt/role". */
   readonly path: string;
   readonly tag: string;
@@ -25,16 +25,21 @@ export interface NamedParts<F extends Fields, R> {
   readonly fields: F;
   /** The name under which it is stored; lower case unless the method says otherwise. */
   readonly keyAt?: (mount: Mount, given: string) => Promise<string>;
+  /** Looks up what a change needs from elsewhere. */
+  readonly find?: (mount: Mount, given: FieldValues<F>) => Promise<Found>;
   /**
    * The record after a change: a parameter that is not given stays as it was.
    * @param before undefined for a new one
+   * @param found the result of `find`
    */
-  readonly change: (before: R | undefined, given: FieldValues<F>) => R;
+  readonly change: (before: R | undefined, given: FieldValues<F>, found: Found) => R;
   readonly document: (record: R) => JsonObject;
   readonly warningsAbout?: (record: R) => readonly string[];
 }
 
-export const namedRoutes = <const F extends Fields, R>(parts: NamedParts<F, R>): Route[] => {
+export const namedRoutes = <const F extends Fields, R, Found = undefined>(
+  parts: NamedParts<F, R, Found>,
+): Route[] => {
   const { path, tag, noun, store, recordsAt } = parts;
   const keyAt = parts.keyAt ?? ((_: Mount, given: string) => Promise.resolve(toRoleName(given)));
   return [
@@ -65,9 +70,10 @@ export const namedRoutes = <const F extends Fields, R>(parts: NamedParts<F, R>):
             const mount = requireMount(request);
             const key = await keyAt(mount, String(request.params['name']));
             const records = recordsAt(mount);
+            const given = request.fields as unknown as FieldValues<F>;
+            const found = (await parts.find?.(mount, given)) as Found;
             const changed = await store.transact(async (tx) => {
-              const given = request.fields as unknown as FieldValues<F>;
-              const after = parts.change(await records.find(tx, key), given);
+              const after = parts.change(await records.find(tx, key), given, found);
               records.write(tx, [key], after);
               return after;
             });

@@ -22,7 +22,8 @@ export const urlComplaint =
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-const certificatesComplaint =
+/** @returns the text of the error for a text that is not certificates in PEM */
+export const certificatesComplaint =
   (name: string) =>
   (pem: string): string | undefined => {
     if (pem === '') return undefined;

@@ -82,6 +82,18 @@ export const findClusterRevocation = async (
   return { ...oldest, reason, clusters: entries.map(([cluster]) => cluster) };
 };
 
+/**
+ * The revocation of a certificate that counts here: of this cluster, or of any where lists are unified.
+ * @param serialKey serial number in hyphenated hexadecimal
+ */
+export const findRevocation = async (
+  reads: Reads,
+  mount: MountScope,
+  { unifiedCrl, serialKey }: { readonly unifiedCrl: boolean; readonly serialKey: string },
+): Promise<Revocation | undefined> =>
+  (await revocationRecords(mount).find(reads, serialKey)) ??
+  (unifiedCrl ? await findClusterRevocation(reads, mount, serialKey) : undefined);
+
 /** Announces a revocation of this cluster to all clusters. */
 export const announceRevocation = (
   tx: Transaction,

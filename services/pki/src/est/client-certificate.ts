@@ -15,17 +15,18 @@ import {
   parseExtendedKeyUsage,
   toSerialKey,
 } from '@keelson/x509';
-import { revocationRecords } from '../certificates/revocation-records.ts';
-import { findClusterRevocation } from '../clusters/cluster-records.ts';
+import { findRevocation } from '../clusters/cluster-records.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import type { CertificateAuthenticator } from './domain/est-config.ts';
 
-/** undefined where the client showed none. */
+/** The certificate of the client, and those that it has sent with it; undefined where it showed none. */
 export const clientCertificateOf = (
   head: Pick<RequestHead, 'headers'>,
-): ParsedCertificate | undefined => {
-  const [der] = clientCertificatesOf(head);
-  return der && parseCertificate(der);
+):
+  | { readonly certificate: ParsedCertificate; readonly chain: readonly Uint8Array[] }
+  | undefined => {
+  const [der, ...chain] = clientCertificatesOf(head);
+  return der && { certificate: parseCertificate(der), chain };
 };
 
 const refuse = (reason: string): never => {
@@ -57,13 +58,13 @@ export interface CertificateCheck {
   readonly reads: Reads;
   readonly mount: MountScope;
   readonly authority: Authority;
-  readonly authenticator: Pick<CertificateAuthenticator, 'issuers'>;
+  readonly authenticator: CertificateAuthenticator;
   readonly nowMs: number;
 }
 
 /**
  * An accepted certificate, by the one who made it: `own` of this mount, whose names it had decided then;
- * `foreign` of another authority, such as the manufacturer's, which `issuers` names.
+ * `foreign` of another authority, such as the manufacturer's, which `issuers` or an auth method names.
  */
 export type ClientOrigin = 'own' | 'foreign';
 
@@ -76,19 +77,19 @@ export const checkClientCertificate = async (
   certificate: ParsedCertificate,
 ): Promise<ClientOrigin> => {
   const signer = authority.findSigner(certificate);
-  if (signer === undefined || !isAccepted(authority, authenticator, signer))
+  // Otherwise the auth method knows the issuers.
+  const isByIssuers = authenticator.accessor === '' || authenticator.issuers.length > 0;
+  if (isByIssuers && (signer === undefined || !isAccepted(authority, authenticator, signer)))
     return refuse('no accepted issuer has signed it');
   if (nowMs < certificate.notBeforeMs || nowMs > certificate.notAfterMs)
     refuse('it is not valid at this time');
-  if (signer.issuer.revokedAtMs !== undefined) refuse('its issuer is revoked');
+  if (signer?.issuer.revokedAtMs !== undefined) refuse('its issuer is revoked');
   if (isOfCa(certificate)) refuse('it is a CA certificate');
   if (!ofClient(certificate)) refuse('its extended key usage is not that of clients');
+  if (signer === undefined) return 'foreign';
   const serialKey = toSerialKey(certificate.serialNumber);
-  const revocation =
-    (await revocationRecords(mount).find(reads, serialKey)) ??
-    (authority.settings.crl.unifiedCrl
-      ? await findClusterRevocation(reads, mount, serialKey)
-      : undefined);
+  const { unifiedCrl } = authority.settings.crl;
+  const revocation = await findRevocation(reads, mount, { unifiedCrl, serialKey });
   if (revocation !== undefined) refuse('it is revoked');
   return signer.hasKey ? 'own' : 'foreign';
 };

@@ -1,5 +1,8 @@
 /** Enrolment and renewal by EST (RFC 7030 §4.2), CA certificates and CSR attributes (§4.1, §4.5). */
 import { KeelsonError } from '@keelson/errors';
+import type { ClientCertificatesDefinition } from '@keelson/proto/auth/v1/client_certificates';
+import type { Mount } from '@keelson/proto/edge/v1/edge';
+import type { RpcService } from '@keelson/rpc';
 import {
   type CsrFields,
   EXTENSION,
@@ -22,10 +25,22 @@ import { STRICT_NAMES } from '../names/domain/alternative-names.ts';
 import { requireRole } from '../roles/role-operations.ts';
 import { type ClientOrigin, checkClientCertificate } from './client-certificate.ts';
 import { checkRenewal } from './domain/enrolment-request.ts';
-import type { EstConfig, PathPolicy } from './domain/est-config.ts';
+import type { CertificateAuthenticator, EstConfig, PathPolicy } from './domain/est-config.ts';
+
+/** The parts of enrolment by certificate. */
+export interface EstParts extends IssuingParts {
+  /** Tells which certificates sign in. */
+  readonly clientCertificates: RpcService<typeof ClientCertificatesDefinition>;
+}
+
+/** The certificate that a client has shown, and those that it has sent with it. */
+export interface ShownCertificate {
+  readonly certificate: ParsedCertificate;
+  readonly chain: readonly Uint8Array[];
+}
 
 export interface EnrolmentScope {
-  readonly mount: IssuingMount;
+  readonly mount: IssuingMount & Pick<Mount, 'namespace'>;
   readonly policy: PathPolicy;
 }
 
@@ -52,6 +67,9 @@ export const csrAttributes = async (
   const { keyType, keyBits } = await requireRole(store, mount, policy.role);
   return keyType === 'any' ? undefined : encodeCsrAttributes(toKeyAlgorithm(keyType, keyBits));
 };
+
+/** No auth method says who may enroll. */
+const BY_ISSUERS: CertificateAuthenticator = { issuers: [], accessor: '', role: '' };
 
 /** Everything comes from the CSR. */
 const NO_NAMES: NameParameters = {
@@ -111,21 +129,35 @@ export const enroll = async (
 
 /** @throws KeelsonError `pki.est_certificate_refused` */
 export const requireClientCertificate = async (
-  parts: IssuingParts,
+  parts: EstParts,
   { mount }: EnrolmentScope,
-  { certificate: authenticator }: EstConfig,
-  certificate: ParsedCertificate,
-): Promise<ClientOrigin> =>
-  checkClientCertificate(
+  { certificate: given }: EstConfig,
+  { certificate, chain }: ShownCertificate,
+): Promise<ClientOrigin> => {
+  const authenticator = given ?? BY_ISSUERS;
+  const origin = await checkClientCertificate(
     {
       reads: parts.store,
       mount,
       authority: await parts.authorities.of(mount),
-      authenticator: authenticator ?? { issuers: [] },
+      authenticator,
       nowMs: parts.clock.nowMs(),
     },
     certificate,
   );
+  if (authenticator.accessor === '') return origin;
+  const { isAccepted } = await parts.clientCertificates.judge({
+    namespaceId: mount.namespace?.id ?? '',
+    accessor: authenticator.accessor,
+    role: authenticator.role,
+    certificates: [certificate.der, ...chain].map((der) => Buffer.from(der)),
+  });
+  if (!isAccepted)
+    throw new KeelsonError('pki.est_certificate_refused', {
+      reason: 'it does not sign in with the auth method that says who may enroll',
+    });
+  return origin;
+};
 
 /**
  * Enrolls a client by the certificate that it has proven to have. One of this mount enrols for its own names
@@ -148,16 +180,16 @@ export const enrollByCertificate = async (
  *   request is for another name
  */
 export const reenroll = async (
-  parts: IssuingParts,
+  parts: EstParts,
   request: EnrolmentRequest,
   config: EstConfig,
-  renewed: ParsedCertificate | undefined,
+  renewed: ShownCertificate | undefined,
 ): Promise<Uint8Array> => {
   if (renewed === undefined)
     throw new KeelsonError('pki.est_certificate_refused', {
       reason: 'the certificate being renewed was not presented by TLS',
     });
   await requireClientCertificate(parts, request, config, renewed);
-  checkRenewal(request.csr, renewed);
+  checkRenewal(request.csr, renewed.certificate);
   return enroll(parts, request);
 };

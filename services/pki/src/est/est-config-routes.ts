@@ -2,6 +2,9 @@ import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
 import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
+import type { ClientCertificatesDefinition } from '@keelson/proto/auth/v1/client_certificates';
+import type { Mount } from '@keelson/proto/edge/v1/edge';
+import type { RpcService } from '@keelson/rpc';
 import {
   field,
   isJsonObject,
@@ -10,7 +13,12 @@ import {
   secretsRoutes,
 } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
-import { AUDIT_FIELDS, type AuditField, type EstConfig } from './domain/est-config.ts';
+import {
+  AUDIT_FIELDS,
+  type AuditField,
+  type CertificateAuthenticator,
+  type EstConfig,
+} from './domain/est-config.ts';
 import { updateEstConfig } from './est-config-operations.ts';
 import { loadEstConfig } from './est-config-records.ts';
 
@@ -53,16 +61,15 @@ const readAuthenticator = (
 
 const texts = field.commaList({ default: [], description: '' });
 
-/** Members that name an auth method. They are refused, because no auth method exists yet and an accepted setting must
- * have its effect. */
-const NAMES_OF_METHODS = ['accessor', 'cert_role'] as const;
+const MAX_NAME_LENGTH = 256;
 
-const refuseMethods = (name: string, authenticator: JsonObject | undefined): void => {
-  const given = NAMES_OF_METHODS.find((member) => (authenticator?.[member] ?? '') !== '');
-  if (given !== undefined)
-    refuse(
-      `authenticators.${name}.${given} must be empty or absent: there are no auth methods that it could name, so it would not limit who may enroll`,
-    );
+const nameIn = (authenticator: JsonObject | undefined, name: string, member: string): string => {
+  const value = authenticator?.[member] ?? '';
+  return typeof value === 'string' && value.length <= MAX_NAME_LENGTH
+    ? value
+    : refuse(
+        `authenticators.${name}.${member} must be a text of at most ${MAX_NAME_LENGTH} characters`,
+      );
 };
 
 const readAuthenticators = (
@@ -74,12 +81,35 @@ const readAuthenticators = (
   if (unknown !== undefined) refuse(`there is no authenticator ${unknown}`);
   const cert = readAuthenticator(authenticators, 'cert', ['accessor', 'cert_role', 'issuers']);
   const userpass = readAuthenticator(authenticators, 'userpass', ['accessor']);
-  refuseMethods('cert', cert);
-  refuseMethods('userpass', userpass);
+  // An accepted setting must have its effect.
+  if (nameIn(userpass, 'userpass', 'accessor') !== '')
+    refuse(
+      'authenticators.userpass.accessor must be empty or absent: the password of HTTP Basic is a token, whose policies decide',
+    );
+  const accessor = nameIn(cert, 'cert', 'accessor');
+  const role = nameIn(cert, 'cert', 'cert_role');
+  if (role !== '' && accessor === '')
+    refuse('authenticators.cert.cert_role needs the accessor of the mount of the role');
   return {
-    certificate: cert && { issuers: texts.read('issuers', cert['issuers']) },
+    certificate: cert && { issuers: texts.read('issuers', cert['issuers']), accessor, role },
     acceptsBasic: userpass !== undefined,
   };
+};
+
+/** @throws KeelsonError `request.invalid` when the auth method that says who may enroll does not exist */
+const requireAuthMethod = async (
+  { clientCertificates }: EstConfigRouteParts,
+  { namespace }: Mount,
+  { accessor, role }: CertificateAuthenticator,
+): Promise<void> => {
+  if (accessor === '') return;
+  const asked = { namespaceId: namespace?.id ?? '', accessor, role };
+  const { hasMount, hasRole } = await clientCertificates.findRole(asked);
+  if (!hasMount)
+    refuse(
+      `authenticators.cert.accessor: no mount of type cert in this namespace has the accessor ${accessor}`,
+    );
+  if (!hasRole) refuse(`authenticators.cert.cert_role: there is no role ${role}`);
 };
 
 const readAuditFields = (names: readonly string[]): readonly AuditField[] =>
@@ -96,8 +126,8 @@ const document = (config: EstConfig): JsonObject => ({
   authenticators: {
     ...(config.certificate && {
       cert: {
-        accessor: '',
-        cert_role: '',
+        accessor: config.certificate.accessor,
+        cert_role: config.certificate.role,
         // A Terraform provider reads a map of strings here, not a list.
         ...(config.certificate.issuers.length > 0 && { issuers: config.certificate.issuers }),
       },
@@ -112,10 +142,12 @@ const document = (config: EstConfig): JsonObject => ({
 export interface EstConfigRouteParts {
   readonly store: Store;
   readonly clock: Clock;
+  readonly clientCertificates: RpcService<typeof ClientCertificatesDefinition>;
 }
 
-export const estConfigRoutes = ({ store, clock }: EstConfigRouteParts): Route[] =>
-  secretsRoutes({
+export const estConfigRoutes = (parts: EstConfigRouteParts): Route[] => {
+  const { store, clock } = parts;
+  return secretsRoutes({
     path: '/config/est',
     tag: 'configuration',
     hasSettings: true,
@@ -132,20 +164,22 @@ export const estConfigRoutes = ({ store, clock }: EstConfigRouteParts): Route[] 
         summary: 'Change how EST is served',
         handle: async (context) => {
           const { fields } = context;
+          const mount = requireMount(context);
+          const given = fields.authenticators && readAuthenticators(fields.authenticators);
+          if (given?.certificate) await requireAuthMethod(parts, mount, given.certificate);
           const change = (before: EstConfig): EstConfig => ({
             ...before,
             enabled: fields.enabled ?? before.enabled,
             defaultMount: fields.default_mount ?? before.defaultMount,
             defaultPathPolicy: fields.default_path_policy ?? before.defaultPathPolicy,
             labelToPathPolicy: fields.label_to_path_policy ?? before.labelToPathPolicy,
-            ...(fields.authenticators && readAuthenticators(fields.authenticators)),
+            ...given,
             enableSentinelParsing: fields.enable_sentinel_parsing ?? before.enableSentinelParsing,
             auditFields:
               fields.audit_fields === undefined
                 ? before.auditFields
                 : readAuditFields(fields.audit_fields),
           });
-          const mount = requireMount(context);
           const nowMs = clock.nowMs();
           const { config, warnings } = await updateEstConfig(store, mount, change, nowMs);
           return { data: document(config), warnings };
@@ -153,3 +187,4 @@ export const estConfigRoutes = ({ store, clock }: EstConfigRouteParts): Route[] 
       },
     },
   });
+};

@@ -13,8 +13,6 @@ import {
 } from '@keelson/edge';
 import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
-import type { ParsedCertificate } from '@keelson/x509';
-import type { IssuingParts } from '../issuing/signing-operations.ts';
 import { auditedRequest } from './audited-request.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import { readEnrolmentBody } from './domain/enrolment-request.ts';
@@ -28,10 +26,12 @@ import {
   caCertificates,
   csrAttributes,
   type EnrolmentScope,
+  type EstParts,
   enroll,
   enrollByCertificate,
   reenroll,
   requireClientCertificate,
+  type ShownCertificate,
 } from './enrolment-operations.ts';
 import { loadEstConfig } from './est-config-records.ts';
 
@@ -124,7 +124,7 @@ const readRequest = async ({ head, body }: RouteExchange) => {
   return readEnrolmentBody(await body.bytes(MAX_BODY_BYTES));
 };
 
-export const estRoutes = (parts: IssuingParts): Route[] => {
+export const estRoutes = (parts: EstParts): Route[] => {
   const findEnrolment = async (
     exchange: RouteExchange,
     findPolicy: FindPolicy,
@@ -151,14 +151,14 @@ export const estRoutes = (parts: IssuingParts): Route[] => {
   };
 
   /** The client of a request without a token: its certificate, which must be accepted. */
-  const authenticate = async (enrolment: Enrolment, shown: ParsedCertificate | undefined) => {
+  const authenticate = async (enrolment: Enrolment, shown: ShownCertificate | undefined) => {
     const { config } = enrolment;
     if (shown === undefined || config.certificate === undefined)
       throw new KeelsonError('pki.est_unauthenticated', {
         needed: 'a certificate of the TLS client',
       });
     const origin = await requireClientCertificate(parts, enrolment, config, shown);
-    return { origin, certificate: shown };
+    return { origin, certificate: shown.certificate };
   };
 
   /** @param isByCertificate no token is required: the client's certificate authenticates it */

@@ -115,8 +115,21 @@ describe('the configuration of EST', () => {
     ['an authenticator of another kind', { authenticators: { ldap: {} } }, /no authenticator/],
     ['an authenticator that is text', { authenticators: { cert: 'x' } }, /must be an object/],
     ['a member of none', { authenticators: { userpass: { path: 'x' } } }, /has no path/],
-    ['an accessor of cert', { authenticators: { cert: { accessor: 'a' } } }, /cert.accessor/],
-    ['a role of cert', { authenticators: { cert: { cert_role: 'r' } } }, /cert.cert_role/],
+    [
+      'an accessor of no mount',
+      { authenticators: { cert: { accessor: 'a' } } },
+      /no mount of type cert in this namespace has the accessor a$/,
+    ],
+    [
+      'an accessor that is no text',
+      { authenticators: { cert: { accessor: ['a'] } } },
+      /cert.accessor must be a text/,
+    ],
+    [
+      'a role of cert without its mount',
+      { authenticators: { cert: { cert_role: 'r' } } },
+      /cert_role needs the accessor/,
+    ],
     [
       'an accessor of userpass',
       { authenticators: { userpass: { accessor: 'a' } } },

@@ -9,8 +9,7 @@ import {
   toSerialKey,
 } from '@keelson/x509';
 import { findCertificate } from '../certificates/certificate-records.ts';
-import { revocationRecords } from '../certificates/revocation-records.ts';
-import { findClusterRevocation } from '../clusters/cluster-records.ts';
+import { findRevocation } from '../clusters/cluster-records.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 
 /** Inputs of a status, in addition to the records of the certificate itself. */
@@ -57,9 +56,7 @@ export const findStatus = async (
     return { kind: 'revoked', revokedAtMs, reason };
   }
   const { unifiedCrl } = authority.settings.crl;
-  const revocation =
-    (await revocationRecords(mount).find(store, serialKey)) ??
-    (unifiedCrl ? await findClusterRevocation(store, mount, serialKey) : undefined);
+  const revocation = await findRevocation(store, mount, { unifiedCrl, serialKey });
   if (revocation !== undefined) {
     const isOfAnother =
       authority.issuers.some(({ issuer }) => issuer.id === revocation.issuerId) &&

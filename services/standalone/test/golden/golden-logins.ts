@@ -59,7 +59,12 @@ export const makeLogins = async (
     await v1('POST', `sys/auth/${operators}`, { type: 'cert', local, config });
     await v1('POST', `auth/${operators}/config`, { enable_identity_alias_metadata: true });
     const certificate = (await v1('GET', 'pki/issuer/default')).data.certificate;
-    await v1('POST', `auth/${operators}/certs/operator`, { certificate, token_ttl: LONG });
+    await v1('POST', `auth/${operators}/certs/operator`, {
+      certificate,
+      pki_mounts: 'pki',
+      ocsp_max_retries: 1,
+      token_ttl: LONG,
+    });
     const crl = (await v1('GET', 'pki/cert/crl')).data.certificate;
     await v1('POST', `auth/${operators}/crls/ours`, { crl });
     const staff = `staff${suffix}`;

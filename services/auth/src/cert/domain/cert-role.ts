@@ -6,9 +6,37 @@ import { DEFAULT_TOKEN_SETTINGS, tokenSettingsShape } from '../../logins/domain/
 
 const listShape = Type.Array(Type.String());
 
+/** How responders of OCSP are asked about the certificate that signs in. */
+const ocspShape = Type.Object({
+  isEnabled: Type.Boolean(),
+  /** PEM: responders, and authorities of responders, that are trusted like the issuer; "" for none. */
+  caCertificates: Type.String(),
+  /** URLs in place of those in the certificate. */
+  servers: listShape,
+  /** Whether a login succeeds when no responder knows the status. */
+  failsOpen: Type.Boolean(),
+  /** Whether every server must say that the certificate is good. */
+  asksAll: Type.Boolean(),
+  /** Age at which a status is refused; 0: as the responder says. */
+  maxAgeSeconds: Type.Integer(),
+  /** Further requests to a server that does not answer. */
+  maxRetries: Type.Integer(),
+});
+export type OcspSettings = Shaped<typeof ocspShape>;
+
+/** A mount of the certificate authority of this installation. */
+const pkiMountShape = Type.Object({
+  /** At the time when the role was written: "pki/". */
+  path: Type.String(),
+  uuid: Type.String(),
+});
+export type PkiMount = Shaped<typeof pkiMountShape>;
+
 export const certRoleShape = Type.Object({
   /** PEM: authorities whose certificates sign in, and certificates that sign in themselves. */
   certificates: Type.String(),
+  /** The certificates of their issuers sign in until the mount has revoked them. */
+  pkiMounts: Type.Array(pkiMountShape),
   displayName: Type.String(),
   /** Patterns, of which one must match a name; none: any name. */
   allowedNames: listShape,
@@ -22,12 +50,14 @@ export const certRoleShape = Type.Object({
   requiredExtensions: listShape,
   /** Object identifiers. */
   metadataExtensions: listShape,
+  ocsp: ocspShape,
   token: tokenSettingsShape,
 });
 export type CertRole = Shaped<typeof certRoleShape>;
 
 export const NEW_CERT_ROLE: CertRole = {
   certificates: '',
+  pkiMounts: [],
   displayName: '',
   allowedNames: [],
   allowedCommonNames: [],
@@ -38,13 +68,22 @@ export const NEW_CERT_ROLE: CertRole = {
   allowedOrganizations: [],
   requiredExtensions: [],
   metadataExtensions: [],
+  ocsp: {
+    isEnabled: false,
+    caCertificates: '',
+    servers: [],
+    failsOpen: false,
+    asksAll: false,
+    maxAgeSeconds: 0,
+    maxRetries: 4,
+  },
   token: DEFAULT_TOKEN_SETTINGS,
 };
 
 /** @throws KeelsonError `request.invalid` */
 export const requireSoundRole = (role: CertRole): CertRole => {
-  if (role.certificates === '')
-    throw new KeelsonError('request.invalid', { text: 'missing certificate' });
+  if (role.certificates === '' && role.pkiMounts.length === 0)
+    throw new KeelsonError('request.invalid', { text: 'missing certificate or pki_mounts' });
   return role;
 };
 

@@ -88,6 +88,7 @@ const readByRole = ({ requiredExtensions, metadataExtensions }: CertRole): reado
  */
 const findPath = (
   role: CertRole,
+  issuers: readonly ParsedCertificate[],
   { parsed, intermediates }: ClientCertificate,
   nowMs: number,
 ): readonly ParsedCertificate[] | undefined => {
@@ -95,7 +96,7 @@ const findPath = (
   const anchors = trusted.filter(isAuthority);
   if (trusted.some((one) => !anchors.includes(one) && isSame(one.der, parsed.der))) return [];
   return findTrustedPath(parsed, {
-    anchors,
+    anchors: [...anchors, ...issuers],
     intermediates,
     usage: EXTENDED_KEY_USAGE.ClientAuth,
     nowMs,
@@ -147,9 +148,11 @@ const matchesNames = (role: CertRole, certificate: ClientCertificate): boolean =
 /**
  * The certificates that a login with a role depends on, that of the client first, whose key it has proven to hold;
  * undefined if it does not sign in with the role.
+ * @param issuers authorities of this installation that the role names, trusted like those in it
  */
 export const findChain = (
   role: CertRole,
+  issuers: readonly ParsedCertificate[],
   certificate: ClientCertificate,
   nowMs: number,
 ): readonly ParsedCertificate[] | undefined => {
@@ -159,11 +162,16 @@ export const findChain = (
     isOfClient(certificate.parsed) &&
     matchesNames(role, certificate) &&
     role.requiredExtensions.every((required) => hasExtension(certificate, required));
-  const path = isGood ? findPath(role, certificate, nowMs) : undefined;
+  const path = isGood ? findPath(role, issuers, certificate, nowMs) : undefined;
   return path && [certificate.parsed, ...path];
 };
 
 export const serialOf = ({ serialNumber }: ParsedCertificate): string => toSerialKey(serialNumber);
+
+export const isAmong = (
+  certificates: readonly ParsedCertificate[],
+  { der }: ParsedCertificate,
+): boolean => certificates.some((one) => isSame(one.der, der));
 
 /** Whether a list has one of the certificates. */
 export const isRevokedBy = (

@@ -12,9 +12,13 @@ export type PathPolicy =
 export const certificateAuthenticatorShape = Type.Object({
   /**
    * Ids or names of the issuers whose certificates are accepted; empty means all issuers with a key in this
-   * mount.
+   * mount, or those that the auth method knows.
    */
   issuers: Type.Array(Type.String()),
+  /** Accessor of the mount of the method cert that says who may enroll; "" for none. */
+  accessor: Type.String(),
+  /** Role of that mount; "" for any. */
+  role: Type.String(),
 });
 export type CertificateAuthenticator = Shaped<typeof certificateAuthenticatorShape>;
 
