@@ -44,12 +44,7 @@ import type { OwnRuns } from './jwt/config-operations.ts';
 import { jwtMethod } from './jwt/jwt-method.ts';
 import { kubernetesMethod } from './kubernetes/kubernetes-method.ts';
 import { ldapMethod } from './ldap/ldap-method.ts';
-import {
-  type LockoutContext,
-  listLockedUsers,
-  tidyLockouts,
-  unlockUser,
-} from './logins/lockout-operations.ts';
+import { type LockoutContext, lockoutsAt } from './logins/lockout-operations.ts';
 import { type Logins, toLimits } from './logins/login-operations.ts';
 import { type AuthMethod, methodOfType, typesOf } from './method.ts';
 import { userpassMethod } from './userpass/userpass-method.ts';
@@ -159,10 +154,10 @@ const methodsRpc = (
   lockouts: LockoutContext,
 ): RpcService<typeof AuthMethodsDefinition> => ({
   listLockedUsers: async ({ mount }) => ({
-    aliasNames: mount === undefined ? [] : await listLockedUsers(lockouts, mount),
+    aliasNames: mount === undefined ? [] : await lockoutsAt(lockouts, mount).listLocked(),
   }),
   unlockUser: async ({ mount, aliasName }) => {
-    if (mount !== undefined) await unlockUser(lockouts, mount, aliasName);
+    if (mount !== undefined) await lockoutsAt(lockouts, mount).unlock(aliasName);
     return {};
   },
   renewLogin: async ({ mount, loginData, clientCertificates: certificates, isVerified }) => {
@@ -201,7 +196,7 @@ const runTidy = async (
     for (const mount of mounts())
       try {
         await methodOfType(methods, mount.type)?.tidy?.(mount);
-        await tidyLockouts({ store, clock }, mount);
+        await lockoutsAt({ store, clock }, mount).tidy();
       } catch (err) {
         logger.error({ err, mount: mount.uuid }, 'what has expired was not removed');
       }

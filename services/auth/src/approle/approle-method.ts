@@ -4,7 +4,7 @@ import { createNetworks } from '@keelson/edge/networks';
 import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
-import { verifyUnlessLocked } from '../logins/lockout-operations.ts';
+import { lockoutsAt } from '../logins/lockout-operations.ts';
 import { answerLogin, type Logins } from '../logins/login-operations.ts';
 import type { AuthMethod } from '../method.ts';
 import { roleIdRecords, roleRecords } from './approle-records.ts';
@@ -64,7 +64,9 @@ const loginRoutes = (parts: AppRoleParts): Route[] =>
             return { login: proof && { ...proof, name: found.name, role }, isKnown: true };
           };
           // A refusal would cost the login that has won a race for the last use of its secret id.
-          const login = await verifyUnlessLocked(parts, mount, roleId, verify, { isRandom: true });
+          const login = await lockoutsAt(parts, mount).verifyUnlessLocked(roleId, verify, {
+            isRandom: true,
+          });
           const { name, role, metadata: given, boundCidrs } = login ?? refuseLogin();
           const metadata = { ...given, role_name: name };
           return answerLogin(parts.logins, request, {

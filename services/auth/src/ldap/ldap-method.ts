@@ -8,7 +8,7 @@ import type { AddressPolicy } from '@keelson/outbound/addresses';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
 import type { TokenSettings } from '../logins/domain/token-settings.ts';
-import { type LockoutContext, verifyUnlessLocked } from '../logins/lockout-operations.ts';
+import { type LockoutContext, lockoutsAt } from '../logins/lockout-operations.ts';
 import { answerLogin, type Logins } from '../logins/login-operations.ts';
 import type { AuthMethod } from '../method.ts';
 import { RequestsUnderWay } from '../providers/under-way.ts';
@@ -90,7 +90,7 @@ const loginRoutes = (parts: LdapParts, directory: DirectoryContext): Route[] =>
           const username = await nameAt(parts.store, mount, given);
           if (password === '')
             refuse('password cannot be of zero length when passwordless binds are being denied');
-          const person = await verifyUnlessLocked(parts, mount, username, async () => {
+          const person = await lockoutsAt(parts, mount).verifyUnlessLocked(username, async () => {
             const found = await verifyPerson(directory, mount, config, { username, password });
             return { login: found.person, isKnown: found.isFound };
           });

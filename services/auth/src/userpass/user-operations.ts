@@ -1,18 +1,12 @@
-import type { Clock } from '@keelson/clock';
+import { hashPassword, verifyPassword } from '@keelson/credentials';
 import { type MountScope, requireName } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Store } from '@keelson/storage';
+import type { Reads } from '@keelson/storage';
 import { DEFAULT_TOKEN_SETTINGS, type TokenSettings } from '../logins/domain/token-settings.ts';
-import { forgetFailures, verifyUnlessLocked } from '../logins/lockout-operations.ts';
+import { type LockoutContext, lockoutsAt } from '../logins/lockout-operations.ts';
 import type { User } from './domain/user.ts';
-import { hashPassword, verifyPassword } from './password.ts';
 import { userRecords } from './userpass-records.ts';
-
-export interface UserContext {
-  readonly store: Store;
-  readonly clock: Clock;
-}
 
 /** Users are found whatever the case of their names. */
 export const toUserName = (given: string): string => requireName(given).toLowerCase();
@@ -29,7 +23,7 @@ export const findUser = (
  * @throws KeelsonError `request.invalid`
  */
 export const changeUser = async (
-  { store }: UserContext,
+  { store }: LockoutContext,
   mount: MountScope,
   givenName: string,
   change: {
@@ -56,11 +50,15 @@ export const changeUser = async (
   });
 };
 
-export const deleteUser = (store: Store, mount: MountScope, givenName: string): Promise<void> =>
-  store.transact((tx) => {
+export const deleteUser = (
+  context: LockoutContext,
+  mount: Mount,
+  givenName: string,
+): Promise<void> =>
+  context.store.transact((tx) => {
     const name = toUserName(givenName);
     userRecords(mount).delete(tx, name);
-    forgetFailures(tx, mount, name);
+    lockoutsAt(context, mount).forget(tx, name);
     return Promise.resolve();
   });
 
@@ -69,13 +67,13 @@ export const deleteUser = (store: Store, mount: MountScope, givenName: string): 
  * @throws KeelsonError `sys.permission_denied` for a locked user
  */
 export const verifyUser = async (
-  context: UserContext,
+  context: LockoutContext,
   mount: Mount,
   givenName: string,
   password: string,
 ): Promise<{ readonly name: string; readonly user: User } | undefined> => {
   const name = toUserName(givenName);
-  return verifyUnlessLocked(context, mount, name, async () => {
+  return lockoutsAt(context, mount).verifyUnlessLocked(name, async () => {
     const user = await findUser(context.store, mount, name);
     const isRight = await verifyPassword(user?.passwordHash, password);
     return {

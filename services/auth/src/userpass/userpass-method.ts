@@ -3,6 +3,7 @@ import type { Route } from '@keelson/edge';
 import { NAME_FIELD, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
+import type { LockoutContext } from '../logins/lockout-operations.ts';
 import { answerLogin, type Logins } from '../logins/login-operations.ts';
 import { nameListRoutes } from '../logins/name-list-routes.ts';
 import {
@@ -11,16 +12,10 @@ import {
   tokenSettingsDocument,
 } from '../logins/token-fields.ts';
 import type { AuthMethod } from '../method.ts';
-import {
-  changeUser,
-  deleteUser,
-  findUser,
-  type UserContext,
-  verifyUser,
-} from './user-operations.ts';
+import { changeUser, deleteUser, findUser, verifyUser } from './user-operations.ts';
 import { userRecords } from './userpass-records.ts';
 
-interface UserPassParts extends UserContext {
+interface UserPassParts extends LockoutContext {
   readonly logins: Logins;
 }
 
@@ -70,7 +65,7 @@ const userRoutes = (parts: UserPassParts): Route[] => [
       delete: {
         summary: 'Delete a user; its tokens can no longer be renewed',
         handle: async (request) => {
-          await deleteUser(parts.store, requireMount(request), request.fields.username);
+          await deleteUser(parts, requireMount(request), request.fields.username);
           return undefined;
         },
       },

@@ -1,4 +1,5 @@
 /** The keys that entities share with the server. */
+import { newPasscodeKey, passcodeAddress } from '@keelson/credentials';
 import { KeelsonError } from '@keelson/errors';
 import { findEntity } from '../identity/entity-records.ts';
 import type { EntityRef } from '../tokens/domain/token-entry.ts';
@@ -37,17 +38,15 @@ export const enrol = async (
 ): Promise<Enrolment | undefined> => {
   const { namespaceId, id: entityId } = entity;
   const method = await requireMethod(context, namespaceId, methodId);
-  const { Secret, TOTP } = await import('otpauth');
+  const key = await newPasscodeKey(method.keyBytes);
   return context.store.transact(async (tx) => {
     const found = await findEntity(tx, namespaceId, entityId);
     if (found === undefined) return refuse(`entity_id: there is no entity "${entityId}"`);
     const place = { namespaceId, entityId, methodId };
     if ((await findSecret(tx, place)) !== undefined) return undefined;
-    const secret = new Secret({ size: method.keyBytes });
-    writeSecret(tx, { ...place, secret: secret.base32 });
-    const { issuer, algorithm, digits, periodSeconds: period } = method;
-    const totp = new TOTP({ issuer, label: found.name, secret, algorithm, digits, period });
-    return { url: totp.toString(), qrPixels: method.qrPixels };
+    writeSecret(tx, { ...place, secret: key });
+    const url = await passcodeAddress(key, method, { issuer: method.issuer, label: found.name });
+    return { url, qrPixels: method.qrPixels };
   });
 };
 

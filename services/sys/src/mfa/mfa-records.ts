@@ -1,16 +1,14 @@
+import { type PasscodeUse, passcodeUseShape, UNUSED } from '@keelson/credentials';
 import { collection, deriveView, type Reads, type Store, type Transaction } from '@keelson/storage';
 import type { OnDamage } from '../damage/damage-register.ts';
 import { isUuid } from '../identity/entity-records.ts';
 import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { type LoginEnforcement, loginEnforcementShape } from './domain/login-enforcement.ts';
 import {
-  type PasscodeUse,
-  passcodeUseShape,
   type TotpMethod,
   type TotpSecret,
   totpMethodShape,
   totpSecretShape,
-  UNUSED,
 } from './domain/totp-method.ts';
 
 /** Keys: "<namespace id>/<id>". */

@@ -1,9 +1,9 @@
 /** Verifies passcodes. Each is accepted once, and whoever guesses has to wait. */
-
+import { periodOfPasscode, waitsUntilMs } from '@keelson/credentials';
 import { KeelsonError } from '@keelson/errors';
 import type { Transaction } from '@keelson/storage';
 import type { EntityRef } from '../tokens/domain/token-entry.ts';
-import { type TotpMethod, type TotpSecret, waitsUntilMs } from './domain/totp-method.ts';
+import type { TotpMethod } from './domain/totp-method.ts';
 import type { Constraint } from './enforcement-operations.ts';
 import type { MfaContext } from './mfa-context.ts';
 import { findSecret, findUse, type SecretPlace, writeUse } from './mfa-records.ts';
@@ -13,24 +13,6 @@ export type Passcodes = ReadonlyMap<string, readonly string[]>;
 
 const refuse = (text: string): never => {
   throw new KeelsonError('sys.mfa_failed', { text });
-};
-
-/** The period that a passcode is of; undefined for a wrong one. The library compares in constant time. */
-const periodOf = async (
-  { algorithm, digits, periodSeconds, skew }: TotpMethod,
-  { secret }: TotpSecret,
-  passcode: string,
-  nowMs: number,
-): Promise<number | undefined> => {
-  const { Secret, TOTP } = await import('otpauth');
-  const totp = new TOTP({
-    secret: Secret.fromBase32(secret),
-    algorithm,
-    digits,
-    period: periodSeconds,
-  });
-  const delta = totp.validate({ token: passcode, timestamp: nowMs, window: skew });
-  return delta === null ? undefined : totp.counter({ timestamp: nowMs }) + delta;
 };
 
 type Verdict = { readonly isRight: true } | { readonly isRight: false; readonly text: string };
@@ -58,7 +40,7 @@ const verify = async (
       isRight: false,
       text: `too many wrong passcodes: try again in ${Math.ceil(waitMs / 1000)} seconds`,
     };
-  const period = await periodOf(method, secret, passcode, nowMs);
+  const period = await periodOfPasscode(secret.secret, method, passcode, nowMs);
   const isRight = period !== undefined && period > use.lastPeriod;
   writeUse(
     tx,

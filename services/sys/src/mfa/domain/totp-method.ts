@@ -1,4 +1,4 @@
-/** Time-based one-time passwords (RFC 6238): a method of login MFA, and how often a client may guess. */
+/** Time-based one-time passwords (RFC 6238): a method of login MFA. */
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 
@@ -31,25 +31,3 @@ export const totpSecretShape = Type.Object({
 });
 /** The key that an entity shares with the server, for one method. */
 export type TotpSecret = Shaped<typeof totpSecretShape>;
-
-export const passcodeUseShape = Type.Object({
-  /** The period of the last passcode that was accepted, which no other login may use. */
-  lastPeriod: Type.Number(),
-  failures: Type.Number(),
-  lastFailureMs: Type.Number(),
-});
-export type PasscodeUse = Shaped<typeof passcodeUseShape>;
-
-export const UNUSED: PasscodeUse = { lastPeriod: -1, failures: 0, lastFailureMs: 0 };
-
-const MAX_WAIT_MS = 15 * 60_000;
-
-/** Until when no passcode is looked at: the wait doubles with each wrong one. */
-export const waitsUntilMs = (
-  { failures, lastFailureMs }: PasscodeUse,
-  { maxAttempts, periodSeconds }: TotpMethod,
-): number => {
-  if (failures < maxAttempts) return 0;
-  const doublings = Math.min(failures - maxAttempts, 10);
-  return lastFailureMs + Math.min(MAX_WAIT_MS, periodSeconds * 1000 * 2 ** doublings);
-};

@@ -1,0 +1,13 @@
+export { type Lockout, lockoutShape, type UserLockout } from './lockout.ts';
+export { Lockouts, type Verdict } from './lockouts.ts';
+export {
+  newPasscodeKey,
+  type PasscodeRules,
+  type PasscodeUse,
+  passcodeAddress,
+  passcodeUseShape,
+  periodOfPasscode,
+  UNUSED,
+  waitsUntilMs,
+} from './passcode.ts';
+export { hashPassword, verifyPassword } from './password.ts';

@@ -1,0 +1,128 @@
+/** Counts failed logins with passwords and secret ids, and refuses logins of locked users. */
+import { createHash } from 'node:crypto';
+import type { Clock } from '@keelson/clock';
+import type { RecordCollection, Store, Transaction } from '@keelson/storage';
+import { afterFailure, isForgotten, isLocked, type Lockout, type UserLockout } from './lockout.ts';
+
+export interface LockoutParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** By the digest of the name of the user. */
+  readonly records: RecordCollection<Lockout>;
+  readonly settings: UserLockout;
+  /** Throws the error for a login of a locked user. */
+  readonly refuse: (this: void) => never;
+}
+
+export interface Verdict<T> {
+  /** Undefined if the credentials are wrong. */
+  readonly login: T | undefined;
+  /** Whether there is such a user. */
+  readonly isKnown: boolean;
+}
+
+/** Names that no user has, with failed logins. More than these are a flood, in which the oldest is forgotten. */
+const MAX_UNKNOWN = 4096;
+
+const keyOf = (name: string): string => createHash('sha256').update(name).digest('hex');
+
+/** The failed logins of one place, such as a mount. */
+export class Lockouts {
+  readonly #parts: LockoutParts;
+
+  constructor(parts: LockoutParts) {
+    this.#parts = parts;
+  }
+
+  /** Removes failures that count no more. */
+  tidy(): Promise<void> {
+    return this.#makeRoom(MAX_UNKNOWN);
+  }
+
+  /**
+   * Verifies a login unless the user is locked. Names that no user has are counted as well, so that neither the answer
+   * nor the work says which users exist.
+   * @param name of the alias that the login would have
+   * @param verify throws if the credentials could not be verified, which is no failure of the user
+   * @param isRandom whether nobody can guess the credentials, so that right ones prove themselves even when failures at
+   *   the same time have locked the user
+   * @returns undefined if the credentials are wrong
+   */
+  async verifyUnlessLocked<T>(
+    name: string,
+    verify: () => Promise<Verdict<T>>,
+    { isRandom = false }: { readonly isRandom?: boolean } = {},
+  ): Promise<T | undefined> {
+    const { store, clock, records, settings, refuse } = this.#parts;
+    if (settings.disabled) return (await verify()).login;
+    const current = () => records.find(store, keyOf(name));
+    if (isLocked(await current(), settings, clock.nowMs())) return refuse();
+    const { login, isKnown } = await verify();
+    if (login === undefined) {
+      await this.#countFailure(name, isKnown);
+      return undefined;
+    }
+    // Guesses that were under way at the same time may have locked the user.
+    const before = await current();
+    if (isLocked(before, settings, clock.nowMs())) return isRandom ? login : refuse();
+    if (before !== undefined) await this.unlock(name);
+    return login;
+  }
+
+  /** Names of the users that are locked, sorted. */
+  async listLocked(): Promise<string[]> {
+    const { store, clock, records, settings } = this.#parts;
+    const nowMs = clock.nowMs();
+    if (settings.disabled) return [];
+    return (await records.entries(store))
+      .flatMap(([, lockout]) => (isLocked(lockout, settings, nowMs) ? [lockout.name] : []))
+      .toSorted();
+  }
+
+  /** Forgets the failures of a user, in the transaction that removes it for instance. */
+  forget(tx: Transaction, name: string): void {
+    this.#parts.records.delete(tx, keyOf(name));
+  }
+
+  /** Succeeds also for a user that is not locked. */
+  unlock(name: string): Promise<void> {
+    return this.#parts.store.transact((tx) => {
+      this.forget(tx, name);
+      return Promise.resolve();
+    });
+  }
+
+  /** Removes what is forgotten, and the oldest of the unknown names if there are still too many. */
+  async #makeRoom(capacity: number): Promise<void> {
+    const { store, clock, records, settings } = this.#parts;
+    const nowMs = clock.nowMs();
+    const [forgotten, kept] = [[] as string[], [] as (readonly [string, Lockout])[]];
+    for (const [key, lockout] of await records.entries(store))
+      if (isForgotten(lockout, settings, nowMs)) forgotten.push(key);
+      else if (!lockout.isKnown) kept.push([key, lockout]);
+    const oldest = kept
+      .toSorted(([, left], [, right]) => left.lastFailureMs - right.lastFailureMs)
+      .slice(0, Math.max(0, kept.length - capacity))
+      .map(([key]) => key);
+    if (forgotten.length + oldest.length === 0) return;
+    await store.transact((tx) => {
+      for (const key of [...forgotten, ...oldest]) records.delete(tx, key);
+      return Promise.resolve();
+    });
+  }
+
+  async #countFailure(name: string, isKnown: boolean): Promise<void> {
+    const { store, clock, records, settings, refuse } = this.#parts;
+    const key = keyOf(name);
+    const isNew = (await records.find(store, key)) === undefined;
+    const isFull =
+      isNew && (await records.keys(store, [], { limit: MAX_UNKNOWN })).length === MAX_UNKNOWN;
+    if (isFull) await this.#makeRoom(MAX_UNKNOWN - 1);
+    await store.transact(async (tx) => {
+      const nowMs = clock.nowMs();
+      const before = await records.find(tx, key);
+      if (isLocked(before, settings, nowMs)) refuse();
+      records.write(tx, [key], afterFailure(before, settings, { name, isKnown, nowMs }));
+    });
+  }
+}
