@@ -47,6 +47,8 @@ export interface EndpointDefinition<
   readonly method: EdgeMethod;
   /** Below /api/v2. */
   readonly path: Path;
+  /** Whether a request needs no token; see `openEndpoint`. */
+  readonly isOpen?: true;
   readonly summary: string;
   /** Parameters of the query that the handler reads; another one causes an error. */
   readonly query?: QuerySchema;
@@ -90,3 +92,30 @@ export const endpoint = <
 >(
   definition: EndpointDefinition<S, Optional, A, Path>,
 ): Endpoint => definition as unknown as Endpoint;
+
+/** The part of a request that a handler sees which does not know its caller. */
+export type OpenExchange<Body, Path extends string = string> = Omit<
+  JsonApiExchange<Body, Path>,
+  'principal'
+>;
+
+interface OpenDefinition<
+  S extends TSchema,
+  Optional extends boolean,
+  A extends AnswerSchema | undefined,
+  Path extends string,
+> extends Omit<EndpointDefinition<S, Optional, A, Path>, 'handle' | 'isOpen'> {
+  handle(
+    exchange: OpenExchange<Optional extends true ? Static<S> | undefined : Static<S>, Path>,
+  ): Promise<Answer<DataOf<A>>>;
+}
+
+/** An endpoint for everybody, because it needs no credential, or has it in its document. */
+export const openEndpoint = <
+  S extends TSchema,
+  Optional extends boolean = false,
+  A extends AnswerSchema | undefined = undefined,
+  const Path extends string = string,
+>(
+  definition: OpenDefinition<S, Optional, A, Path>,
+): Endpoint => ({ ...definition, isOpen: true }) as unknown as Endpoint;

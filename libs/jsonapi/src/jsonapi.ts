@@ -19,6 +19,7 @@ export {
   type Endpoint,
   endpoint,
   type JsonApiExchange,
+  openEndpoint,
 } from './endpoint.ts';
 export {
   createErrorRenderer,

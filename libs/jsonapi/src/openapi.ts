@@ -240,11 +240,12 @@ const successOf = ({ answers, redirects, mayBeEmpty, success }: Endpoint) => {
 
 /** @param tag groups the operations */
 export const describeEndpoint = (tag: string, definition: Endpoint): Record<string, unknown> => {
-  const { summary, body } = definition;
+  const { summary, body, isOpen } = definition;
   const parameters = parametersOf(definition);
   return {
     tags: [tag],
     summary,
+    ...(isOpen === true && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body === undefined
       ? {}

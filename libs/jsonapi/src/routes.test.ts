@@ -3,7 +3,7 @@ import { Dialect, type Principal, type RequestHead } from '@keelson/proto/edge/v
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { one, pageOf } from './answer-schema.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, openEndpoint } from './endpoint.ts';
 import { createErrorRenderer } from './error-document.ts';
 import { parsePage, toPaginatedDocument } from './pagination.ts';
 import { resourceBody } from './request-body.ts';
@@ -51,6 +51,14 @@ const service = createEdgeService({
         Promise.resolve({
           document: toPaginatedDocument(head, { data: [], page: parsePage(query), totalCount: 45 }),
         }),
+    }),
+    openEndpoint({
+      method: 'POST',
+      path: '/doors',
+      summary: 'Open a door',
+      body: { schema: resourceBody('things', Type.Object({ name: Type.String() })) },
+      success: 204,
+      handle: () => Promise.resolve(undefined),
     }),
     endpoint({
       method: 'DELETE',
@@ -114,6 +122,15 @@ describe('JSON:API route', () => {
     const { status, document } = await call('POST', '/things/x', { body: thing });
     expect(status).toBe(201);
     expect(document).toEqual({ data: { id: 'x', type: 'projects', attributes: { name: 'n' } } });
+  });
+
+  test('that is open needs no token', async () => {
+    for (const anonymous of [true, false])
+      expect((await call('POST', '/doors', { anonymous, body: thing })).status).toBe(204);
+    const { pathsJson } = await service.describe();
+    const { post } =
+      (JSON.parse(pathsJson) as Record<string, Record<string, unknown>>)['/doors'] ?? {};
+    expect(post).toMatchObject({ security: [] });
   });
 
   test.for([
@@ -213,7 +230,7 @@ describe('JSON:API route', () => {
   test('describes itself', async () => {
     const description = await service.describe();
     const paths = JSON.parse(description.pathsJson) as Record<string, Record<string, unknown>>;
-    expect(Object.keys(paths)).toEqual(['/things/{thing_id}', '/things']);
+    expect(Object.keys(paths)).toEqual(['/things/{thing_id}', '/things', '/doors']);
     expect(paths['/things/{thing_id}']).toHaveProperty('post.requestBody.required', true);
   });
 });

@@ -8,6 +8,8 @@ import {
   type RouteExchange,
 } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
+import { Principal } from '@keelson/proto/edge/v1/edge';
+import { messageOf } from '@keelson/proto/message';
 import type { TSchema } from 'typebox';
 import { metaWarnings } from './added-warning.ts';
 import type { JsonApiDocument } from './document.ts';
@@ -47,8 +49,17 @@ const readBody = async (
 const changedIdParameter = ({ method, path }: Endpoint): string | undefined =>
   method === 'PATCH' || method === 'PUT' ? /:(\w+_id)$/.exec(path)?.[1] : undefined;
 
+const NOBODY = messageOf(Principal, {});
+
 const idOf = (document: unknown): string | null | undefined =>
   (document as { data?: { id?: string | null } } | undefined)?.data?.id;
+
+/** Handlers of open endpoints are not given it. @throws KeelsonError `jsonapi.unauthorized` */
+const callerOf = ({ isOpen }: Endpoint, { head }: RouteExchange): Principal => {
+  if (isOpen === true) return NOBODY;
+  if (head.principal === undefined) throw new KeelsonError('jsonapi.unauthorized');
+  return head.principal;
+};
 
 const toRoute = (tag: string, definition: Endpoint): Route => {
   const decoder =
@@ -67,8 +78,7 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
     path: definition.path,
     operation: describeEndpoint(tag, definition),
     handle: async (exchange): Promise<EdgeResponse> => {
-      const principal = exchange.head.principal;
-      if (principal === undefined) throw new KeelsonError('jsonapi.unauthorized');
+      const principal = callerOf(definition, exchange);
       // Before the handler, which may change something and then find that it cannot answer as asked.
       const query = readQuery(exchange.query);
       const fields = parseFields(query);

@@ -40,6 +40,14 @@ test('every use of the form has a name of its own', () => {
 
 /** The requests of other forms and buttons, by file, with what each creates or does. */
 const DEEDS: Readonly<Record<string, readonly string[]>> = {
+  'account/password-card.tsx': ['changes the password'],
+  'account/two-factor-card.tsx': [
+    'posts an action',
+    'sets up the second factor',
+    'verifies a first passcode',
+    'renews the recovery codes',
+    'turns it off',
+  ],
   'agents/agent-pools-page.tsx': ['creates a pool'],
   'audit/audit-page.tsx': ['adds a device'],
   'certificates/acme-accounts-card.tsx': ['closes an account or opens it again'],
@@ -104,10 +112,12 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   ],
   'runs/run-actions.tsx': ['confirms, discards or cancels a run'],
   'runs/run-history.tsx': ['adds a comment'],
+  'session/account-sign-in.ts': ['signs in'],
   'session/command-login-page.tsx': ['approves or refuses the login of a command'],
   'session/confirm-email-page.tsx': ['confirms an address'],
   'session/init-wizard.tsx': ['initializes'],
-  'session/invitation-page.tsx': ['accepts an invitation'],
+  'session/invitation-page.tsx': ['accepts an invitation with a password', 'accepts an invitation'],
+  'session/new-password-page.tsx': ['asks for a link', 'sets a password'],
   'session/sign-in-methods.ts': [
     'finish a login with passcodes',
     'signs in with a password',

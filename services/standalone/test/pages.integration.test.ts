@@ -39,7 +39,7 @@ beforeEach(async () => {
     env: { ...storage, KEELSON_BACKUP_EVERY_SECONDS: '86400' },
   });
   shell = openRunbookShell();
-  await shell.set({ K: keelson.http, ROOT: keelson.rootToken });
+  await shell.set({ K: keelson.http, ROOT: keelson.rootToken, API: keelson.apiToken });
   await shell.paste(`cd '${folder.path}'`);
 });
 afterEach(async () => {
@@ -99,8 +99,21 @@ test('certificate-authority.md', async () => {
 });
 
 test('signing-in.md', async () => {
-  const [setUp, role, login, destroyed, user, factor, locked, entity, disabled, job, group, runs] =
-    await paste('signing-in.md');
+  const [
+    setUp,
+    role,
+    login,
+    destroyed,
+    user,
+    factor,
+    locked,
+    entity,
+    disabled,
+    job,
+    group,
+    runs,
+    people,
+  ] = await paste('signing-in.md');
   expect(
     [setUp, role, destroyed, entity, disabled, runs].map((text) =>
       text?.replaceAll(/\s+/g, ' ').trim(),
@@ -111,6 +124,7 @@ test('signing-in.md', async () => {
   expect(group).toMatch(/^1\ncode 0/);
   expect(factor).toMatch(/otpauth:\/\/totp\/Keelson[\s\S]*\n[\w-]{100,}\ncode 0/);
   expect(locked).toBe('0\ncode 0');
+  expect(people).toBe('720\ntrue\ncode 0');
   expect(user).toMatch(/"display_name":"userpass-alice"[\s\S]*code 0/);
 });
 

@@ -213,6 +213,34 @@ test('no secret is in the log, in an audit file or unencrypted in a database', a
     const { access_token } = (await exchanged.json()) as { readonly access_token: string };
     secrets['token of a command'] = access_token;
 
+    await fetch(`${keelson.http}/api/v2/admin/sign-in-settings`, {
+      method: 'PATCH',
+      headers: {
+        authorization: `Bearer ${keelson.apiToken}`,
+        'content-type': 'application/vnd.api+json',
+      },
+      body: JSON.stringify({
+        data: { type: 'sign-in-settings', attributes: { 'passwords-enabled': true } },
+      }),
+    });
+    secrets['password of an account'] = 'passwordOFanAccount';
+    secrets['recovery code'] = 'recovery-CODE-of-an-account';
+    const refused = await fetch(`${keelson.http}/api/v2/sessions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/vnd.api+json' },
+      body: JSON.stringify({
+        data: {
+          type: 'sessions',
+          attributes: {
+            login: 'admin',
+            password: secrets['password of an account'],
+            'recovery-code': secrets['recovery code'],
+          },
+        },
+      }),
+    });
+    expect(refused.status).toBe(401);
+
     await keelson.stop();
     const kept = {
       log: readFileSync(join(keelson.dataFolder, 'keelson.log'), 'utf8'),

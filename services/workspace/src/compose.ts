@@ -165,16 +165,21 @@ const FOR_RUNS: ReadonlySet<string> = new Set([
 
 /** The only routes for the codes of one-time links. */
 const FOR_LINKS: Readonly<Record<string, ReadonlySet<string>>> = {
-  invitation: new Set(['GET /invitation', 'POST /invitation/actions/accept']),
+  invitation: new Set([
+    'GET /invitation',
+    'POST /invitation/actions/accept',
+    'POST /invitation/actions/set-password',
+  ]),
   'email-confirmation': new Set([
     'GET /email-confirmation',
     'POST /email-confirmation/actions/confirm',
   ]),
+  'password-reset': new Set(['GET /password-reset', 'POST /password-reset/actions/set-password']),
 };
 
 /**
  * Agents and the built-in runner claim runs and report on them; runs read and write states; a one-time link
- * accepts an invitation or confirms an address. They may call nothing else of the API.
+ * accepts an invitation, confirms an address or sets a password. They may call nothing else of the API.
  */
 const forPeople = (route: Route): Route => ({
   ...route,

@@ -6,6 +6,7 @@
  */
 
 import { RUN_FIELD_GROUPS } from './accepted-fields-table-runs.ts';
+import { SIGN_IN_FIELD_GROUPS } from './accepted-fields-table-sign-in.ts';
 import {
   type Effect,
   elsewhere,
@@ -31,6 +32,7 @@ const TAGS_TEST = 'src/workspaces/tags/tags.test.ts';
 const SWITCHES_TEST = 'src/identity/administration/organization-administration.test.ts';
 const PART_SWITCHES_TEST = 'src/vcs/repository-work/part-switches.integration.test.ts';
 const LOGINS_TEST = 'src/identity/command-logins/command-logins.test.ts';
+const TWO_FACTOR_TEST = 'src/identity/two-factor/two-factor.test.ts';
 const MEMBERS_TEST = 'src/identity/teams/organization-memberships.test.ts';
 const AUTHORIZATION_TEST = 'src/vcs/authorization/authorization.integration.test.ts';
 const AGENTS_TEST = 'src/runs/agents/agents.test.ts';
@@ -60,7 +62,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       email: shown('other@b.example'),
       'session-timeout': warned(20),
       'session-remember': warned(20),
-      'collaborator-auth-policy': refused('two_factor_mandatory'),
+      'collaborator-auth-policy': elsewhere(TWO_FACTOR_TEST),
       'owners-team-saml-role-id': warned('role'),
       ...flags(
         [
@@ -473,4 +475,5 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     },
   },
   ...RUN_FIELD_GROUPS,
+  ...SIGN_IN_FIELD_GROUPS,
 };

@@ -10,6 +10,14 @@ import {
   OWNERS,
 } from './callers-table.ts';
 
+const USERS = EVERYONE.filter((caller) => caller !== 'organization');
+
+/** Known callers are refused, because an API token is not enough. */
+const NEEDS_SESSION = {
+  allowed: EVERYONE,
+  success: 403,
+} as const;
+
 const members = { data: [{ type: 'users', id: 'colleague' }] };
 
 export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
@@ -155,7 +163,7 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
       state: 'state',
       approved: true,
     }),
-    allowed: EVERYONE.filter((caller) => caller !== 'organization'),
+    allowed: USERS,
     success: 201,
   },
   // The code in its form is the credential, and it takes no JSON.
@@ -165,6 +173,96 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     allowed: [],
     success: 0,
     everyone: 415,
+  },
+  'GET /sign-in-methods': {
+    target: '/sign-in-methods',
+    allowed: [],
+    success: 0,
+    everyone: 200,
+  },
+  // The name and the password are the credential.
+  'POST /sessions': {
+    target: '/sessions',
+    body: attributes('sessions', { login: 'nobody-{n}', password: 'wrong' }),
+    allowed: [],
+    success: 0,
+    everyone: 401,
+  },
+  'GET /account/sessions': { target: '/account/sessions', allowed: USERS, success: 200 },
+  // None of the callers has signed in with a password: their tokens are no sessions.
+  'DELETE /account/sessions/{session_id}': {
+    target: '/account/sessions/at-0',
+    allowed: [],
+    success: 204,
+  },
+  'DELETE /account/session': { target: '/account/session', allowed: [], success: 204 },
+  'PATCH /account/password': {
+    target: '/account/password',
+    body: attributes('users', {
+      current_password: 'wrong',
+      password: 'three words and a 4th',
+      password_confirmation: 'three words and a 4th',
+    }),
+    allowed: USERS,
+    success: 422,
+  },
+  'POST /password-resets': {
+    target: '/password-resets',
+    body: attributes('password-resets', { email: 'nobody@keelson.example' }),
+    allowed: [],
+    success: 0,
+    everyone: 202,
+  },
+  'GET /password-reset': { target: '/password-reset', allowed: ['reset'], success: 200 },
+  'POST /password-reset/actions/set-password': {
+    target: '/password-reset/actions/set-password',
+    body: attributes('password-resets', { password: 'three words and a 4th' }),
+    allowed: ['reset'],
+    success: 204,
+  },
+  'POST /invitation/actions/set-password': {
+    target: '/invitation/actions/set-password',
+    body: attributes('invitations', { password: 'three words and a 4th' }),
+    allowed: ['invitation'],
+    success: 201,
+  },
+  'GET /account/two-factor': { target: '/account/two-factor', allowed: USERS, success: 200 },
+  'POST /account/two-factor': {
+    target: '/account/two-factor',
+    body: attributes('two-factors', { 'current-password': 'wrong' }),
+    ...NEEDS_SESSION,
+  },
+  'POST /account/two-factor/actions/verify': {
+    target: '/account/two-factor/actions/verify',
+    body: attributes('two-factors', { passcode: '123456' }),
+    ...NEEDS_SESSION,
+  },
+  'POST /account/two-factor/actions/renew-recovery-codes': {
+    target: '/account/two-factor/actions/renew-recovery-codes',
+    body: attributes('two-factors', { passcode: '123456' }),
+    ...NEEDS_SESSION,
+  },
+  'POST /account/two-factor/actions/disable': {
+    target: '/account/two-factor/actions/disable',
+    body: attributes('two-factors', { 'current-password': 'wrong', passcode: '123456' }),
+    ...NEEDS_SESSION,
+  },
+  'GET /admin/sign-in-settings': {
+    target: '/admin/sign-in-settings',
+    allowed: ['site'],
+    success: 200,
+  },
+  'PATCH /admin/sign-in-settings': {
+    target: '/admin/sign-in-settings',
+    body: attributes('sign-in-settings', { 'passwords-enabled': true }),
+    allowed: ['site'],
+    success: 200,
+  },
+  'POST /admin/users/{user_id}/actions/disable_two_factor': {
+    target: '/admin/users/{newUser}/actions/disable_two_factor',
+    allowed: ['site'],
+    // The user has none.
+    success: 400,
   },
   'POST /users/{user_id}/authentication-tokens': {
     target: '/users/{user}/authentication-tokens',

@@ -19,6 +19,7 @@ export const CALLERS = [
   'runner',
   'invitation',
   'confirmation',
+  'reset',
 ] as const;
 export type Caller = (typeof CALLERS)[number];
 
@@ -35,7 +36,14 @@ export interface Case {
   readonly everyone?: number;
 }
 
-const PROGRAMS: readonly Caller[] = ['agent', 'run', 'runner', 'invitation', 'confirmation'];
+const PROGRAMS: readonly Caller[] = [
+  'agent',
+  'run',
+  'runner',
+  'invitation',
+  'confirmation',
+  'reset',
+];
 export const EVERYONE = CALLERS.slice(4).filter((caller) => !PROGRAMS.includes(caller));
 export const MEMBERS = EVERYONE.filter((caller) => caller !== 'stranger' && caller !== 'site');
 export const READERS = MEMBERS.filter((caller) => caller !== 'member');

@@ -14,6 +14,7 @@ import { RUN_CASES, RUN_USED_UP } from './callers-table-runs.ts';
 import { SITE_CASES } from './callers-table-site.ts';
 import { STATE_CASES } from './callers-table-states.ts';
 import { WORKSPACE_CASES } from './callers-table-workspaces.ts';
+import { enablePasswords } from './password-accounts.ts';
 import { type Harness, startHarness } from './workspace-harness.ts';
 
 const CASES = {
@@ -76,6 +77,7 @@ beforeAll(async () => {
     limits: { notifications: 100, invitations: 10_000 },
   });
   tokens.set('runner', runnerToken);
+  await enablePasswords(harness);
   // Owner of acme is another user than the site administrator of the table.
   await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
   await harness.create('/organizations', 'organizations', { name: 'globex', email: 'a@b.example' });
@@ -274,6 +276,15 @@ const giveAddress = async (): Promise<void> => {
   tokens.set('confirmation', text);
 };
 
+/** The code of a link for a new password becomes that of the caller `reset`. */
+const forgetPassword = async (): Promise<void> => {
+  const { id } = await harness.addUser(`forgetful-${(serial += 1)}`);
+  const owner = { kind: 'password-reset', id } as const;
+  const nowMs = harness.clock.nowMs();
+  const { text } = await harness.store.transact((tx) => issueCode(tx, owner, nowMs));
+  tokens.set('reset', text);
+};
+
 /** New things for requests that use them up. */
 const refresh = async (text: string): Promise<void> => {
   for (const [name, { target, type, values, ...extra }] of Object.entries({
@@ -449,6 +460,7 @@ describe('every route and every caller', () => {
     const documented: Partial<Record<Caller, number>> = {};
     await inviteByLink();
     await giveAddress();
+    await forgetPassword();
     for (const caller of CALLERS) {
       await refresh(target + template);
       const filled = JSON.parse(fill(template)) as unknown;

@@ -77,6 +77,34 @@ export const WORKSPACE_ERRORS = {
     message:
       'the organization {name} is disabled: an administrator of this site has switched it off, and can switch it on again',
   },
+  'workspace.passwords_off': {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retry: true,
+    message:
+      'sign-in with a password is off on this site: an administrator of the site can switch it on',
+  },
+  // The same error for unknown names, suspended users and users without a password.
+  'workspace.sign_in_refused': {
+    grpc: 'UNAUTHENTICATED',
+    http: 401,
+    retry: false,
+    message: 'the name or the password is wrong',
+  },
+  'workspace.sign_in_locked': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 429,
+    retry: true,
+    message:
+      'there were too many failed attempts to sign in with this name: try again in {minutes} minutes',
+  },
+  'workspace.two_factor_required': {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retry: true,
+    message:
+      'the organization {name} requires two-factor authentication: set it up for your account, and try again',
+  },
   'workspace.forbidden': { grpc: 'PERMISSION_DENIED', http: 403, retry: false, message: '{text}' },
   // Clients expect this status for the deletion of an agent that still reports.
   'workspace.agent_is_live': {

@@ -47,6 +47,11 @@ export const makePeople = async ({ api }: GoldenCalls): Promise<readonly GoldenR
     'admin/users',
     resource('users', { username: 'second', email: 'second@example.com' }),
   );
+  await api(
+    'PATCH',
+    'admin/sign-in-settings',
+    resource('sign-in-settings', { 'passwords-enabled': true, 'session-minutes': 60 }),
+  );
   return reads('api', 'GET', [
     'organizations',
     ORGANIZATION,
@@ -57,6 +62,7 @@ export const makePeople = async ({ api }: GoldenCalls): Promise<readonly GoldenR
     'account/details',
     user,
     'admin/users',
+    'admin/sign-in-settings',
     `${user}/authentication-tokens`,
     `${ORGANIZATION}/authentication-token`,
     `teams/${team.data.id}/authentication-token`,

@@ -7,6 +7,7 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   ],
   'exists only until the next round of background work': [
     'local/lease-endings/…',
+    'shared/password-mails/…',
     'shared/removed-workspaces/…',
   ],
   'exists for a minute at most, until a command has shown it': [
@@ -19,6 +20,12 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'node/replication/requests/…',
   ],
   'needs a workspace that was due to be destroyed': ['shared/auto-destroy-outcomes/…'],
+  'needs a link that is sent by mail': [
+    'local/passcode-uses/…',
+    'shared/passwords/…',
+    'shared/second-factors/…',
+  ],
+  'needs somebody who fails to sign in': ['local/sign-in-lockouts/…'],
   'needs a method that reports groups': ['shared/entity-aliases~group/…'],
   'needs a login at a provider of identities': ['local/mounts/*/jwt/used-states/…'],
   'needs an object storage': ['shared/object-owner/…'],

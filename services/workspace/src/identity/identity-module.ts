@@ -8,11 +8,17 @@ import { accountRoutes } from './accounts/account-routes.ts';
 import { EMAIL_CONFIRMATION } from './accounts/email-confirmation-document.ts';
 import { administrationRoutes } from './administration/administration-routes.ts';
 import { organizationAdministrationRoutes } from './administration/organization-administration-routes.ts';
+import { SIGN_IN_SETTINGS } from './administration/sign-in-settings-document.ts';
+import { signInSettingsRoutes } from './administration/sign-in-settings-routes.ts';
 import { COMMAND_LOGIN_RESOURCE } from './command-logins/command-login-document.ts';
 import { commandLoginRoutes, commandTokenRoute } from './command-logins/command-login-routes.ts';
 import { ENTITLEMENT_SET, ORGANIZATION } from './organizations/organization-document.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
+import { PASSWORD_RESET, SIGN_IN_METHODS } from './passwords/password-document.ts';
+import { openPasswordRoutes, passwordRoutes } from './passwords/password-routes.ts';
 import type { IdentityContext } from './seams/identity-context.ts';
+import { SESSION } from './sessions/session-document.ts';
+import { sessionRoutes, signInRoutes } from './sessions/session-routes.ts';
 import { INVITATION } from './teams/invitation-document.ts';
 import { invitationRoutes } from './teams/invitation-routes.ts';
 import { MEMBERSHIP } from './teams/membership-document.ts';
@@ -21,6 +27,8 @@ import { TEAM } from './teams/team-document.ts';
 import { teamRoutes } from './teams/team-routes.ts';
 import { AUTHENTICATION_TOKEN } from './tokens/token-document.ts';
 import { tokenRoutes } from './tokens/token-routes.ts';
+import { TWO_FACTOR } from './two-factor/two-factor-document.ts';
+import { twoFactorRoutes } from './two-factor/two-factor-routes.ts';
 import { USER } from './users/user-document.ts';
 import { userRoutes } from './users/user-routes.ts';
 
@@ -34,12 +42,18 @@ export const identityRoutes = (context: IdentityContext): readonly Route[] => [
   ...administrationRoutes(context),
   ...organizationAdministrationRoutes(context),
   ...tokenRoutes(context),
+  ...passwordRoutes(context),
+  ...sessionRoutes(context),
+  ...twoFactorRoutes(context),
+  ...signInSettingsRoutes(context),
   ...commandLoginRoutes(context),
 ];
 
-/** Routes that need no token, because the request has another credential. */
+/** Routes that need no token, because the request has another credential, or anybody may make it. */
 export const identityOpenRoutes = (context: IdentityContext): readonly Route[] => [
   commandTokenRoute(context),
+  ...openPasswordRoutes(context),
+  ...signInRoutes(context),
 ];
 
 /** The resources that these routes answer with. */
@@ -53,4 +67,9 @@ export const IDENTITY_RESOURCES: readonly ResourceSchema[] = [
   USER,
   AUTHENTICATION_TOKEN,
   COMMAND_LOGIN_RESOURCE,
+  PASSWORD_RESET,
+  SESSION,
+  SIGN_IN_METHODS,
+  SIGN_IN_SETTINGS,
+  TWO_FACTOR,
 ];

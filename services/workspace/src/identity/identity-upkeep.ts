@@ -3,6 +3,8 @@ import type { PeriodicWork } from '@keelson/locks';
 import { CONFIRMATION_MAILS } from './accounts/email-confirmation-operations.ts';
 import { removeExpiredCodes } from './command-logins/command-login-operations.ts';
 import { sendMails } from './mails/link-mails.ts';
+import { lockoutsOf } from './passwords/password-operations.ts';
+import { PASSWORD_MAILS } from './passwords/password-reset-operations.ts';
 import type { IdentityContext } from './seams/identity-context.ts';
 import { INVITATION_MAILS } from './teams/invitation-operations.ts';
 import { removeUsesOfDeleted } from './tokens/token-use-operations.ts';
@@ -19,6 +21,17 @@ export const identityUpkeep = (
   'email-confirmations': {
     everyMs: 5000,
     round: async (options) => !isSealed() && sendMails(context, CONFIRMATION_MAILS, options),
+  },
+  'password-mails': {
+    everyMs: 5000,
+    round: async (options) => !isSealed() && sendMails(context, PASSWORD_MAILS, options),
+  },
+  'sign-in-lockouts': {
+    everyMs: 3_600_000,
+    round: async () => {
+      if (!isSealed()) await lockoutsOf(context).tidy();
+      return false;
+    },
   },
   'token-uses': {
     everyMs: 3_600_000,

@@ -14,7 +14,7 @@ export interface ResourceAttributes {
     'is-disabled'?: boolean;
     'is-draining'?: boolean;
     'aggregated-commit-status-enabled': boolean;
-    'collaborator-auth-policy': 'password';
+    'collaborator-auth-policy': 'password' | 'two_factor_mandatory';
     'cost-estimation-enabled': boolean;
     'enforce-hyok': boolean;
     'fair-run-queuing-enabled': boolean;
@@ -159,6 +159,34 @@ export interface ResourceAttributes {
   'command-logins': {
     'redirect-to': string;
     'expires-at': string | null;
+  };
+  'password-resets': {
+    username: string;
+    'expires-at': string | null;
+  };
+  sessions: {
+    'user-agent': string | null;
+    'created-at': string;
+    'last-used-at': string | null;
+    'expires-at': string | null;
+    'is-current': boolean;
+    token: string | null;
+  };
+  'sign-in-methods': {
+    password: boolean;
+    'password-reset': boolean;
+  };
+  'sign-in-settings': {
+    'passwords-enabled': boolean;
+    'session-minutes': number;
+  };
+  'two-factors': {
+    enabled: boolean;
+    verified: boolean;
+    'recovery-codes-left': number;
+    secret?: string | null;
+    'provisioning-url'?: string | null;
+    'recovery-codes'?: string[];
   };
   projects: {
     name: string;

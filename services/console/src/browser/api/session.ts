@@ -12,6 +12,8 @@ export interface Session {
   readonly person?: string;
   /** A token of `/api/v2`. */
   readonly workspaces?: string;
+  /** Whether a sign-in of this tab made that token, so that nobody else has it. */
+  readonly isOwnSession?: boolean;
   /** Path of the namespace without slashes at its ends; "" is the root. */
   readonly namespace: string;
   /** Reason why the last session ended, shown on the sign-in page. */
@@ -45,8 +47,14 @@ export const changeSession = (next: Session): void => {
 export const endSession = (kind: TokenKind, reason: string): void => {
   const { [kind]: gone, ...others } = current;
   if (gone === undefined) return;
-  const { person: _, isOwnLogin: __, ...rest } = others;
-  changeSession({ ...(kind === 'secrets' ? rest : others), endedBecause: reason });
+  const { person, isOwnLogin, isOwnSession, ...rest } = others;
+  changeSession({
+    ...rest,
+    ...(kind === 'workspaces' && person !== undefined && { person }),
+    ...(kind === 'workspaces' && isOwnLogin !== undefined && { isOwnLogin }),
+    ...(kind === 'secrets' && isOwnSession !== undefined && { isOwnSession }),
+    endedBecause: reason,
+  });
 };
 
 /**

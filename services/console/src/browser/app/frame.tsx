@@ -58,10 +58,10 @@ const NeedsToken = ({ kind }: { kind: 'secrets' | 'workspaces' }) => (
     <Card>
       <p>
         {kind === 'workspaces'
-          ? 'Workspaces belong to another API than the one you are signed in to: paste one of its tokens to go on.'
-          : 'Certificates and administration belong to another API than the one you are signed in to: paste a service token to go on.'}
+          ? 'Workspaces belong to another API than the one you are signed in to: sign in to it to go on.'
+          : 'Certificates and administration belong to another API than the one you are signed in to: sign in to it to go on.'}
       </p>
-      <SignInForm withNamespace={kind === 'secrets'} />
+      <SignInForm needs={kind} />
     </Card>
   </Page>
 );

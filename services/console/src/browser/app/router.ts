@@ -17,7 +17,7 @@ import { parseWorkspaceSearch } from '../workspaces/workspace-search.ts';
 import { parseWorkspaceTab } from '../workspaces/workspace-tab.ts';
 import { Frame } from './frame.tsx';
 import { NotFound, PageError, PageLoading } from './page-states.tsx';
-import { CONFIRM_EMAIL_PATH, INVITATION_PATH } from './screens.ts';
+import { CONFIRM_EMAIL_PATH, INVITATION_PATH, NEW_PASSWORD_PATH } from './screens.ts';
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound });
 const parent = { getParentRoute: () => root } as const;
@@ -129,6 +129,19 @@ const confirmEmail = createRoute({
     () => import('../session/confirm-email-page.tsx'),
     'ConfirmEmailPage',
   ),
+});
+const newPassword = createRoute({
+  ...parent,
+  path: NEW_PASSWORD_PATH,
+  component: lazyRouteComponent(
+    () => import('../session/new-password-page.tsx'),
+    'NewPasswordPage',
+  ),
+});
+const account = createRoute({
+  ...parent,
+  path: '/app/settings/account',
+  component: lazyRouteComponent(() => import('../account/account-page.tsx'), 'AccountPage'),
 });
 const providerReturn = createRoute({
   ...parent,
@@ -251,6 +264,8 @@ export const router = createRouter({
     organizations,
     invitation,
     confirmEmail,
+    newPassword,
+    account,
     providerReturn,
     commandLogin,
     apiTokens,

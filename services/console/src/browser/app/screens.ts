@@ -8,10 +8,14 @@ export const INVITATION_PATH = '/app/invitation';
 /** The link that confirms a mail address; the code follows after "#". */
 export const CONFIRM_EMAIL_PATH = '/app/confirm-email';
 
+/** The link for a new password; the code follows after "#", and without one it is asked for. */
+export const NEW_PASSWORD_PATH = '/app/new-password';
+
 /** Pages for somebody without a session. */
 export const LINK_PATHS: readonly string[] = [
   INVITATION_PATH,
   CONFIRM_EMAIL_PATH,
+  NEW_PASSWORD_PATH,
   PROVIDER_RETURN_PATH,
 ];
 
@@ -29,6 +33,7 @@ export interface Screen {
     | '/ui/messages'
     | '/ui/replication'
     | '/app'
+    | '/app/settings/account'
     | '/app/settings/tokens';
   readonly title: string;
   readonly needs: TokenKind;
@@ -52,6 +57,7 @@ export const SCREEN_GROUPS: readonly ScreenGroup[] = [
     screens: screens('workspaces', [
       ['/app', 'Organizations'],
       ['/app/settings/tokens', 'API tokens'],
+      ['/app/settings/account', 'Account'],
     ]),
   },
   {

@@ -1,15 +1,18 @@
 /** The page that the link of an invitation opens, for somebody without a session. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { changeSession, readSession } from '../api/session.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
 import type { ApiToken } from '../components/api-tokens.tsx';
 import { formatTime } from '../components/format.ts';
 import { Problem, useTitle } from '../components/page.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
+import { beginSession, useAccountMethods } from './account-sign-in.ts';
+import { PasswordFields } from './password-fields.tsx';
 
 interface Invitation {
   readonly email: string;
@@ -18,8 +21,34 @@ interface Invitation {
   readonly 'expires-at': string | null;
 }
 
+/** Accepts with a password for the account, which signs in. */
+const SetPassword = ({ code: token, username }: { code: string; username: string }) => {
+  const navigate = useNavigate();
+  const action = useAction(
+    (password: string) =>
+      callWorkspaces<OneDocument<ResourceAttributes['sessions']>>(
+        'POST',
+        'invitation/actions/set-password',
+        { token, body: { data: { type: 'invitations', attributes: { password } } } },
+      ),
+    ({ data }) => {
+      beginSession(data.attributes.token ?? '');
+      void navigate({ to: '/app' });
+    },
+  );
+  return (
+    <PasswordFields
+      label="Accept with a password"
+      username={username}
+      submit="Accept and sign in"
+      action={action}
+    />
+  );
+};
+
 const Offer = (props: { code: string; onAccepted: (token: string) => void }) => {
   const { code: token } = props;
+  const methods = useAccountMethods();
   const { data: found, error } = useQuery({
     queryKey: ['invitation'],
     queryFn: () => callWorkspaces<OneDocument<Invitation>>('GET', 'invitation', { token }),
@@ -37,7 +66,9 @@ const Offer = (props: { code: string; onAccepted: (token: string) => void }) => 
         invitation is withdrawn. Ask for another one. ({messageOf(error)})
       </Problem>
     );
-  if (found === undefined) return <p role="status">The invitation is being read.</p>;
+  if (found === undefined || methods.isPending)
+    return <p role="status">The invitation is being read.</p>;
+  const hasPasswords = methods.data?.password === true;
   const { relationships, attributes } = found.data;
   const organization = relationships?.['organization']?.data as { id: string } | undefined;
   const { email, username, 'invited-by': by, 'expires-at': ends } = attributes;
@@ -48,23 +79,25 @@ const Offer = (props: { code: string; onAccepted: (token: string) => void }) => 
         <strong>{organization?.id}</strong>.
       </p>
       <p>
-        Accepting opens the account <strong>{username}</strong> for {email} and shows its first API
-        token. The link works once{ends !== null && `, until ${formatTime(ends)}`}.
+        Accepting opens the account <strong>{username}</strong> for {email}
+        {hasPasswords ? '.' : ' and shows its first API token.'} The link works once
+        {ends !== null && `, until ${formatTime(ends)}`}.
       </p>
+      {hasPasswords && <SetPassword code={token} username={username} />}
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
       <button
         type="button"
-        className="primary"
+        className={hasPasswords ? '' : 'primary'}
         disabled={action.isPending}
         onClick={() => action.run()}
       >
-        Accept the invitation
+        {hasPasswords ? 'Accept without a password' : 'Accept the invitation'}
       </button>
     </>
   );
 };
 
-/** Shows who invites to what, and on acceptance a first token of the account. */
+/** Shows who invites to what; accepting sets a password, or shows a first token of the account. */
 export const InvitationPage = () => {
   useTitle('Invitation');
   const [code] = useState(() => location.hash.slice(1));

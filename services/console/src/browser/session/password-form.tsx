@@ -1,8 +1,10 @@
+import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { fieldsOf } from '../components/action-button.tsx';
 import { Problem } from '../components/page.tsx';
+import { type AccountFactor, signInToAccount } from './account-sign-in.ts';
 import type { OnFactor } from './second-factor.ts';
 import { type SignInMethod, signInWithPassword } from './sign-in-methods.ts';
 
@@ -10,14 +12,17 @@ import { type SignInMethod, signInWithPassword } from './sign-in-methods.ts';
 export const PasswordForm = (props: {
   methods: readonly [SignInMethod, ...SignInMethod[]];
   onFactor: OnFactor;
+  /** Called as `onFactor`, for an account of the workspace API. */
+  onAccountFactor: (factor: AccountFactor | undefined) => void;
 }) => {
-  const { methods, onFactor } = props;
+  const { methods, onFactor, onAccountFactor } = props;
   const [path, setPath] = useState(methods[0].path);
   const method = methods.find((one) => one.path === path) ?? methods[0];
-  const action = useAction(
-    (given: { name: string; password: string }) => signInWithPassword(method, given),
-    onFactor,
-  );
+  const isAccount = method.type === 'accounts';
+  const action = useAction(async (given: { name: string; password: string }) => {
+    if (method.type === 'accounts') onAccountFactor(await signInToAccount(given));
+    else onFactor(await signInWithPassword(method, given));
+  });
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const { text } = fieldsOf(event.currentTarget);
@@ -39,7 +44,7 @@ export const PasswordForm = (props: {
         </label>
       )}
       <label>
-        User name
+        {isAccount ? 'User name or mail address' : 'User name'}
         <input name="name" autoComplete="username" required />
       </label>
       <label>
@@ -49,6 +54,7 @@ export const PasswordForm = (props: {
       <button type="submit" className="primary" disabled={action.isPending}>
         {action.isPending ? 'Signing in…' : 'Sign in'}
       </button>
+      {isAccount && method.hasReset && <Link to="/app/new-password">Forgotten the password?</Link>}
     </form>
   );
 };

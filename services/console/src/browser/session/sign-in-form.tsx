@@ -1,15 +1,28 @@
 import { useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
-import { changeSession, readSession, useSession } from '../api/session.ts';
+import { changeSession, readSession, type TokenKind, useSession } from '../api/session.ts';
 import { Problem } from '../components/page.tsx';
+import { AccountFactorForm } from './account-factor-form.tsx';
+import { type AccountFactor, useAccountMethods } from './account-sign-in.ts';
 import { PasscodeForm } from './passcode-form.tsx';
 import { PasswordForm } from './password-form.tsx';
-import type { OnFactor, SecondFactor } from './second-factor.ts';
-import { leaveForProvider, type SignInMethod, useSignInMethods } from './sign-in-methods.ts';
+import type { SecondFactor } from './second-factor.ts';
+import {
+  ACCOUNTS,
+  leaveForProvider,
+  type MountedMethod,
+  type SignInMethod,
+  useSignInMethods,
+} from './sign-in-methods.ts';
 import { TokenForm } from './token-form.tsx';
 
 const trimmedPath = (path: string): string => path.trim().replaceAll(/^\/+|(?<!\/)\/+$/g, '');
+
+/** A sign-in that waits for a second factor, of either API. */
+type Waiting =
+  | { readonly api: 'secrets'; readonly factor: SecondFactor }
+  | { readonly api: 'workspaces'; readonly factor: AccountFactor };
 
 const NamespaceField = (props: { namespace: string }) => (
   <label>
@@ -25,7 +38,7 @@ const NamespaceField = (props: { namespace: string }) => (
   </label>
 );
 
-const ProviderButton = (props: { method: SignInMethod }) => {
+const ProviderButton = (props: { method: MountedMethod }) => {
   const { method } = props;
   const action = useAction(() => leaveForProvider(method));
   return (
@@ -38,22 +51,30 @@ const ProviderButton = (props: { method: SignInMethod }) => {
   );
 };
 
-/** The methods that are offered here, those for most people first, and a token last. */
-const OfferedMethods = (props: { namespace: string; onFactor: OnFactor }) => {
-  const { namespace, onFactor } = props;
-  const { data: methods, isPending } = useSignInMethods(namespace);
+const isProvider = (method: SignInMethod): method is MountedMethod => method.type === 'oidc';
+
+/** The given ways: providers first, then passwords, and a token last. */
+const Ways = (props: {
+  methods: readonly SignInMethod[];
+  onWaiting: (waiting: Waiting) => void;
+}) => {
+  const { methods, onWaiting } = props;
   const [wantsToken, setWantsToken] = useState(false);
-  // A form that appears first and moves down would take what is typed.
-  if (isPending) return <p role="status">The ways to sign in are being read.</p>;
-  const providers = methods?.filter(({ type }) => type === 'oidc') ?? [];
-  const [first, ...others] = methods?.filter(({ type }) => type !== 'oidc') ?? [];
+  const providers = methods.filter(isProvider);
+  const [first, ...others] = methods.filter(({ type }) => type !== 'oidc');
   const hasOthers = providers.length > 0 || first !== undefined;
   return (
     <div className="ways">
       {providers.map((method) => (
         <ProviderButton key={method.path} method={method} />
       ))}
-      {first !== undefined && <PasswordForm methods={[first, ...others]} onFactor={onFactor} />}
+      {first !== undefined && (
+        <PasswordForm
+          methods={[first, ...others]}
+          onFactor={(factor) => factor && onWaiting({ api: 'secrets', factor })}
+          onAccountFactor={(factor) => factor && onWaiting({ api: 'workspaces', factor })}
+        />
+      )}
       {hasOthers && !wantsToken && (
         <button type="button" onClick={() => setWantsToken(true)}>
           Sign in with a token
@@ -67,24 +88,50 @@ const OfferedMethods = (props: { namespace: string; onFactor: OnFactor }) => {
   );
 };
 
-/** @param props.withNamespace whether the session is to open certificates and administration, in a namespace */
-export const SignInForm = (props: { withNamespace: boolean }) => {
+const READING = <p role="status">The ways to sign in are being read.</p>;
+
+/** The ways into the given APIs. @param props.needs the only API that is wanted; undefined for either */
+const OfferedWays = (props: {
+  needs: TokenKind | undefined;
+  namespace: string;
+  onWaiting: (waiting: Waiting) => void;
+}) => {
+  const { needs, namespace, onWaiting } = props;
+  const mounted = useSignInMethods(namespace, needs !== 'workspaces');
+  const accounts = useAccountMethods();
+  // A form that appears first and moves down would take what is typed.
+  if ((needs !== 'workspaces' && mounted.isPending) || accounts.isPending) return READING;
+  const methods: readonly SignInMethod[] = [
+    ...(needs !== 'secrets' && accounts.data?.password === true
+      ? [{ ...ACCOUNTS, hasReset: accounts.data['password-reset'] }]
+      : []),
+    ...(needs === 'workspaces' ? [] : (mounted.data ?? [])),
+  ];
+  return <Ways methods={methods} onWaiting={onWaiting} />;
+};
+
+/** @param props.needs the API that the session is to open; undefined for either */
+export const SignInForm = (props: { needs?: TokenKind }) => {
+  const { needs } = props;
   const { namespace } = useSession();
-  const [factor, setFactor] = useState<SecondFactor>();
-  if (!props.withNamespace) return <TokenForm />;
-  if (factor !== undefined)
+  const [waiting, setWaiting] = useState<Waiting>();
+  if (waiting !== undefined)
     return (
       <div className="ways">
-        <PasscodeForm factor={factor} />
-        <button type="button" onClick={() => setFactor(undefined)}>
+        {waiting.api === 'secrets' ? (
+          <PasscodeForm factor={waiting.factor} />
+        ) : (
+          <AccountFactorForm factor={waiting.factor} />
+        )}
+        <button type="button" onClick={() => setWaiting(undefined)}>
           Sign in as somebody else
         </button>
       </div>
     );
   return (
     <>
-      <NamespaceField namespace={namespace} />
-      <OfferedMethods namespace={namespace} onFactor={setFactor} />
+      {needs !== 'workspaces' && <NamespaceField namespace={namespace} />}
+      <OfferedWays needs={needs} namespace={namespace} onWaiting={setWaiting} />
     </>
   );
 };

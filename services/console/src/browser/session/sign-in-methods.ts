@@ -7,13 +7,24 @@ import { signIn } from './sign-in.ts';
 
 const OFFERED = ['oidc', 'userpass', 'ldap'] as const;
 
-export interface SignInMethod {
+/** An auth method that is mounted below `auth/`. */
+export interface MountedMethod {
   readonly type: (typeof OFFERED)[number];
   /** Path below `auth/`, with a slash at its end. */
   readonly path: string;
   /** The description of the mount, or its path. */
   readonly title: string;
 }
+
+/** The accounts of the workspace API, which are no mount. */
+export const ACCOUNTS = { type: 'accounts', path: '', title: 'workspaces' } as const;
+
+export type SignInMethod =
+  | MountedMethod
+  | (typeof ACCOUNTS & {
+      /** Whether a link for a new password is sent by mail. */
+      readonly hasReset: boolean;
+    });
 
 interface VisibleMounts {
   readonly data: {
@@ -23,12 +34,16 @@ interface VisibleMounts {
   };
 }
 
-const isOffered = (type: string): type is SignInMethod['type'] =>
+const isOffered = (type: string): type is MountedMethod['type'] =>
   OFFERED.some((one) => one === type);
 
 /** The methods that administrators show to everybody (`listing_visibility=unauth`), by their titles. */
-export const useSignInMethods = (namespace: string): UseQueryResult<readonly SignInMethod[]> =>
+export const useSignInMethods = (
+  namespace: string,
+  enabled: boolean,
+): UseQueryResult<readonly MountedMethod[]> =>
   useQuery({
+    enabled,
     queryKey: ['sign-in-methods', namespace],
     queryFn: async ({ signal }) => {
       const call = { signal, token: '', namespace };
@@ -74,7 +89,7 @@ export const finishLogin = async (
  * @throws {ApiProblem} when the method refuses the password, in its words
  */
 export const signInWithPassword = async (
-  { path }: SignInMethod,
+  { path }: MountedMethod,
   { name, password }: { readonly name: string; readonly password: string },
 ): Promise<SecondFactor | undefined> => {
   const { namespace } = readSession();
@@ -113,7 +128,7 @@ const requireWebAddress = (address: string): string => {
  * Sends the browser to the provider of a method.
  * @throws {ApiProblem} when the method is not ready, and an Error that names what its role must allow
  */
-export const leaveForProvider = async ({ path }: SignInMethod): Promise<void> => {
+export const leaveForProvider = async ({ path }: MountedMethod): Promise<void> => {
   const { namespace } = readSession();
   const clientNonce = randomText();
   const redirectUri = `${location.origin}${PROVIDER_RETURN_PATH}`;

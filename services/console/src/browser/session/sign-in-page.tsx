@@ -35,7 +35,7 @@ export const SignInPage = () => {
   const form = (): ReactNode => {
     if (hasNewKeys || health?.initialized === false)
       return <InitWizard onMade={() => setNewKeys(true)} onKept={() => setNewKeys(false)} />;
-    return health?.sealed === true ? <UnsealForm /> : <SignInForm withNamespace />;
+    return health?.sealed === true ? <UnsealForm /> : <SignInForm />;
   };
   return (
     <>

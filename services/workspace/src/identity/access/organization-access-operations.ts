@@ -13,6 +13,8 @@ import {
 import { findOrganizationByName, organizationRecords } from '../model/organization-records.ts';
 import { isOrganizationOff } from '../model/organization-switch-records.ts';
 import { membershipRecords, teamRecords } from '../model/team-records.ts';
+import { isSession } from '../model/token-records.ts';
+import { userRecords } from '../model/user-records.ts';
 import type { CallerAccess } from './domain/caller-access.ts';
 
 const present = <T>(value: T | undefined): value is T => value !== undefined;
@@ -52,7 +54,12 @@ export const findCallerRights = async (
   if (teamIds.includes(organization.ownersTeamId)) {
     return { kind, isOwner: true, access: FULL_ORGANIZATION_ACCESS, teamIds };
   }
-  if (kind === 'user' && !organization.settings.userTokensEnabled) return undefined;
+  if (
+    kind === 'user' &&
+    !organization.settings.userTokensEnabled &&
+    !(await isSession(reads, principal.tokenId))
+  )
+    return undefined;
   // A damaged team grants nothing.
   const teams = await Promise.all(teamIds.map((id) => teamRecords.find(readableOnly(reads), id)));
   const access = uniteOrganizationAccess([
@@ -62,13 +69,14 @@ export const findCallerRights = async (
   return { kind, isOwner: false, access, teamIds };
 };
 
-/** The caller's rights in the organization; undefined when it has none, or the organization is off. */
+/** The caller's rights in the organization; undefined when it has none, or is kept out at the moment. */
 export const findCallerAccess = async (
   reads: Reads,
   principal: Principal,
   organization: Organization,
 ): Promise<CallerAccess | undefined> =>
-  (await isOff(reads, principal, organization))
+  (await isOff(reads, principal, organization)) ||
+  (await isWithoutSecondFactor(reads, principal, organization))
     ? undefined
     : findCallerRights(reads, principal, organization);
 
@@ -76,9 +84,21 @@ export const findCallerAccess = async (
 const isOff = async (reads: Reads, { kind }: Principal, { id }: Organization): Promise<boolean> =>
   kind !== 'run' && (await isOrganizationOff(reads, id));
 
+/** Whether a user has no access because the organization asks for a second factor, which the user does not have. */
+export const isWithoutSecondFactor = async (
+  reads: Reads,
+  { kind, id }: Principal,
+  { settings }: Organization,
+): Promise<boolean> =>
+  kind === 'user' &&
+  settings.collaboratorAuthPolicy === 'two_factor_mandatory' &&
+  (await userRecords.find(reads, id))?.hasSecondFactor !== true;
+
 export interface OrganizationAccessResult {
   readonly organization: Organization;
   readonly caller: CallerAccess;
+  /** Set in lists, which name such an organization; every other request to it is refused. */
+  readonly lacksSecondFactor?: boolean;
 }
 
 const requireRights = async (
@@ -91,12 +111,14 @@ const requireRights = async (
   if (organization === undefined || caller === undefined) throw notFound(resource);
   if (await isOff(reads, principal, organization))
     throw new KeelsonError('workspace.organization_off', { name: organization.name });
+  if (await isWithoutSecondFactor(reads, principal, organization))
+    throw new KeelsonError('workspace.two_factor_required', { name: organization.name });
   return { organization, caller };
 };
 
 /**
  * @throws KeelsonError `workspace.not_found` when the organization is absent or the caller has no
- * rights in it, `workspace.organization_off`
+ * rights in it, `workspace.organization_off`, `workspace.two_factor_required`
  */
 export const requireOrganization = async (
   reads: Reads,
@@ -109,7 +131,7 @@ export const requireOrganization = async (
 
 /**
  * @throws KeelsonError `workspace.not_found` for `resource`, which belongs to the organization,
- * `workspace.organization_off`
+ * `workspace.organization_off`, `workspace.two_factor_required`
  */
 export const requireOrganizationOf = async (
   reads: Reads,

@@ -33,6 +33,7 @@ import { listAllTokens, TOKEN_SORTS } from './token-administration-operations.ts
 import {
   changeUser,
   createUser,
+  disableSecondFactor,
   eraseUser,
   listUsers,
   loadManagedUsers,
@@ -60,7 +61,8 @@ const UPDATE = resourceBody(
   }),
 );
 const NOT_OFFERED: UnsupportedFields = {
-  'attributes/password': 'users have tokens, not passwords',
+  'attributes/password':
+    'users set their passwords themselves, by the link of an invitation or of POST /password-resets',
 };
 
 const INCLUDES: Includes = { organizations: ['organizations'] };
@@ -227,6 +229,12 @@ export const administrationRoutes = (context: IdentityContext): Route[] =>
     ),
     action(context, 'revoke_admin', 'Take the rights of a site administrator', (on, by, id) =>
       changeUser(on, by, id, { isSiteAdmin: false }),
+    ),
+    action(
+      context,
+      'disable_two_factor',
+      'Turn the two-factor authentication of a user off',
+      disableSecondFactor,
     ),
     tokensEndpoint(context),
   ]);

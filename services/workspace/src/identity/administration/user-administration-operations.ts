@@ -11,6 +11,8 @@ import { listOrganizationsOf, teamRecords } from '../model/team-records.ts';
 import { findUserByEmail, type User, userRecords } from '../model/user-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { endMembership, findMemberIds } from '../teams/membership-operations.ts';
+import { endSessionsOf } from '../tokens/session-operations.ts';
+import { removeSecondFactor } from '../two-factor/two-factor-operations.ts';
 import {
   addUser,
   checkUser,
@@ -175,7 +177,29 @@ export const suspendUser = (
     }
     const next: User = { ...user, isSuspended };
     await userRecords.write(tx, userId, next);
+    // The end of the suspension brings none of them back.
+    if (isSuspended) await endSessionsOf(tx, userId);
     return withOrganizations(tx, next);
+  });
+
+/**
+ * Ends the second factor of a user who has lost it. The password alone signs in from then on.
+ * @throws KeelsonError `request.invalid` without one, `workspace.conflict` for the own account
+ */
+export const disableSecondFactor = (
+  { store }: ServiceContext,
+  principal: Principal,
+  userId: string,
+): Promise<ManagedUser> =>
+  store.transact(async (tx) => {
+    await requireSiteAdmin(tx, principal);
+    const user = await requireUser(tx, userId);
+    requireOther(principal, user);
+    if (user.hasSecondFactor !== true)
+      throw new KeelsonError('request.invalid', {
+        text: 'the user has no two-factor authentication',
+      });
+    return withOrganizations(tx, await removeSecondFactor(tx, user));
   });
 
 /** @throws KeelsonError `workspace.conflict` naming the organizations that would be without an owner */

@@ -51,19 +51,14 @@ export interface LinkMails {
   onSent?(tx: Transaction, id: string, nowMs: number): Promise<void>;
 }
 
-/** The code of a link, which ends with it. */
+/** The code of a link, which ends with it. @param lifetimeMs `LINK_DAYS` if absent */
 export const issueCode = (
   tx: Transaction,
   owner: TokenOwner,
   nowMs: number,
+  lifetimeMs = LINK_DAYS * DAY_MS,
 ): Promise<IssuedToken> =>
-  issueToken(
-    tx,
-    owner,
-    { description: 'link', expiresAtMs: nowMs + LINK_DAYS * DAY_MS },
-    null,
-    nowMs,
-  );
+  issueToken(tx, owner, { description: 'link', expiresAtMs: nowMs + lifetimeMs }, null, nowMs);
 
 /** Why no mail is sent: the missing settings. Undefined where one is. */
 export const obstacleToMail = ({ mailer, publicUrl }: IdentityContext): string | undefined => {

@@ -22,6 +22,10 @@ export const tokenRecords = collection('tokens', {
 export const findToken = async (reads: Reads, tokenId: string): Promise<ApiToken | undefined> =>
   (await tokenRecords.by.id.records(reads, tokenId))[0];
 
+/** Whether a token is that of a user who has signed in, and none that lies somewhere. */
+export const isSession = async (reads: Reads, tokenId: string): Promise<boolean> =>
+  (await findToken(reads, tokenId))?.ownerKind === 'session';
+
 /** A token has 384 random bits, so that a plain digest of it cannot be found by brute force. */
 export const hashToken = (text: string): string => hash('sha256', text);
 

@@ -23,6 +23,8 @@ export const userShape = Type.Object({
   confirmationMailedAtMs: Type.Optional(Type.Number()),
   /** Whether the user may create organizations and users. */
   isSiteAdmin: Type.Boolean(),
+  /** Whether signing in with the password needs a second factor. */
+  hasSecondFactor: Type.Optional(Type.Boolean()),
   /** A suspended user has no token that works, and gets no mail. */
   isSuspended: Type.Optional(Type.Boolean()),
   /** Created by an invitation to an address, and not used since. */
@@ -34,7 +36,7 @@ export const userShape = Type.Object({
 export type User = Shaped<typeof userShape>;
 
 /** Keys are hashed because an email address may contain characters that a record key may not. */
-const toEmailKey = (email: string): string =>
+export const toEmailKey = (email: string): string =>
   createHash('sha256').update(normalizedEmail(email)).digest('hex');
 
 /** Keyed by `user-…`; found by the name in lower case, and by the digest of the address in lower case. */

@@ -26,7 +26,9 @@ import type { ContributedEntitlements } from '../seams/organization-contribution
 
 const flag = Type.Boolean();
 const never = Type.Boolean({ description: 'Always false: not offered.' });
-const minutes = orNull(Type.Integer({ description: 'Without effect; there are no sessions.' }));
+const minutes = orNull(
+  Type.Integer({ description: 'Without effect: sessions end as the site says.' }),
+);
 
 export const ORGANIZATION = resourceSchema({
   type: 'organizations',
@@ -64,7 +66,9 @@ export const ORGANIZATION = resourceSchema({
       }),
     ),
     'aggregated-commit-status-enabled': flag,
-    'collaborator-auth-policy': choice(['password']),
+    'collaborator-auth-policy': choice(['password', 'two_factor_mandatory'], {
+      description: 'Whether members without two-factor authentication have no access.',
+    }),
     'cost-estimation-enabled': flag,
     'enforce-hyok': never,
     'fair-run-queuing-enabled': flag,
@@ -77,7 +81,9 @@ export const ORGANIZATION = resourceSchema({
     'session-timeout': minutes,
     'speculative-plan-management-enabled': flag,
     'stacks-enabled': never,
-    'two-factor-conformant': flag,
+    'two-factor-conformant': Type.Boolean({
+      description: 'False where the caller has no access for want of two-factor authentication.',
+    }),
     permissions: flags(
       [
         'can-access-via-teams',
@@ -120,7 +126,7 @@ const NO_PART: CallerAccess = {
 
 /** @param sitePolicy retention policy that applies when the organization sets none */
 export const toOrganizationResource = (
-  { organization, caller }: OrganizationAccessResult,
+  { organization, caller, lacksSecondFactor }: OrganizationAccessResult,
   sitePolicy: RetentionPolicy | null,
 ): ResourceOf<typeof ORGANIZATION> => {
   const self = `${API_PREFIX}/organizations/${organization.name}`;
@@ -134,14 +140,13 @@ export const toOrganizationResource = (
       'external-id': organization.id,
       'created-at': toTimestamp(organization.createdAtMs),
       'default-execution-mode': mode,
-      'collaborator-auth-policy': 'password',
       'enforce-hyok': false,
       'fair-run-queuing-enabled': true,
       'max-ttl-enabled': false,
       'registry-monorepo-support-enabled': false,
       'saml-enabled': false,
       'stacks-enabled': false,
-      'two-factor-conformant': true,
+      'two-factor-conformant': lacksSecondFactor !== true,
       permissions: toKebabKeys(decideOrganizationPermissions(caller)),
     },
     relationships: {

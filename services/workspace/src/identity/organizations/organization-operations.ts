@@ -15,6 +15,7 @@ import { decideOrganizationPermissions } from '../access/domain/organization-per
 import {
   findCallerAccess,
   findCallerRights,
+  isWithoutSecondFactor,
   type OrganizationAccessResult,
   requireOrganization,
 } from '../access/organization-access-operations.ts';
@@ -34,6 +35,7 @@ import {
   membershipRecords,
   teamRecords,
 } from '../model/team-records.ts';
+import { userRecords } from '../model/user-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { endMembership, joinTeam, removeTeam } from '../teams/membership-operations.ts';
 
@@ -69,6 +71,26 @@ const requireFreeName = async (reads: Reads, name: string, id?: string): Promise
   }
 };
 
+/**
+ * Whoever asks for a second factor has one, and would else shut the door from outside.
+ * @throws KeelsonError `jsonapi.invalid_attribute`
+ */
+const requireOwnFactor = async (
+  reads: Reads,
+  principal: Principal,
+  { collaboratorAuthPolicy }: Partial<OrganizationSettings>,
+): Promise<void> => {
+  if (collaboratorAuthPolicy !== 'two_factor_mandatory') return;
+  const user = principal.kind === 'user' ? await userRecords.find(reads, principal.id) : undefined;
+  if (user?.hasSecondFactor === true) return;
+  refuseInvalid([
+    attributeViolation(
+      'collaborator-auth-policy',
+      'may be two_factor_mandatory only if you have two-factor authentication yourself: set it up for your account first',
+    ),
+  ]);
+};
+
 /** Creates the organization and its owners team, with the creator as a member. */
 export const createOrganization = (
   { store, clock, organizationSteps }: IdentityContext,
@@ -81,6 +103,7 @@ export const createOrganization = (
       ...checkOrganization(given),
       ...checkExecution(given.execution, undefined, DEFAULT_EXECUTION_NAMES),
     ]);
+    await requireOwnFactor(tx, principal, given.settings);
     await requireFreeName(tx, given.name);
     const createdAtMs = clock.nowMs();
     const organization: Organization = {
@@ -125,6 +148,8 @@ export const updateOrganization = (
       ...checkOrganization(given),
       ...checkExecution(given.execution, organization.defaultExecution, DEFAULT_EXECUTION_NAMES),
     ]);
+    if (given.settings.collaboratorAuthPolicy !== organization.settings.collaboratorAuthPolicy)
+      await requireOwnFactor(tx, principal, given.settings);
     const next: Organization = {
       ...organization,
       name: given.name ?? organization.name,
@@ -176,7 +201,7 @@ export const deleteOrganization = async (
   });
 };
 
-/** The organizations in which the caller has rights, by name, with those that are off. */
+/** The organizations of the caller, by name, with those that are off and those that ask for a second factor. */
 export const listOrganizations = async (
   { store }: IdentityContext,
   principal: Principal,
@@ -202,7 +227,9 @@ export const listOrganizations = async (
     const caller = matches
       ? await unlessDamaged(findCallerRights(store, principal, organization))
       : undefined;
-    if (caller !== undefined) results.push({ organization, caller });
+    if (caller === undefined) continue;
+    const lacksSecondFactor = await isWithoutSecondFactor(store, principal, organization);
+    results.push({ organization, caller, ...(lacksSecondFactor && { lacksSecondFactor }) });
   }
   return results.sort((a, b) => (a.organization.name < b.organization.name ? -1 : 1));
 };

@@ -12,7 +12,6 @@ import {
   parsePage,
   type Resource,
   type ResourceOf,
-  refuseInvalid,
   requireSameId,
   resourceBody,
   toPaginatedDocument,
@@ -27,7 +26,6 @@ import { EXECUTION_MODES } from '../../base/execution/domain/execution.ts';
 import { IncludedResources } from '../../base/included-resources.ts';
 import { findSitePolicy } from '../../base/retention/retention-records.ts';
 import { toCamelKeys } from '../../base/validation/attribute-names.ts';
-import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import {
   type OrganizationAccessResult,
   requireOrganization,
@@ -63,8 +61,8 @@ const WITHOUT_EFFECT: UnsupportedFields = {
   'attributes/owners-team-saml-role-id': 'there is no single sign-on',
   'attributes/send-passing-statuses-for-untriggered-speculative-plans':
     'commits that concern no workspace are not reported on',
-  'attributes/session-remember': 'there are no sessions; tokens end at their own expired-at',
-  'attributes/session-timeout': 'there are no sessions; tokens end at their own expired-at',
+  'attributes/session-remember': 'sessions end as the site says, for all organizations',
+  'attributes/session-timeout': 'sessions end as the site says, for all organizations',
   'attributes/speculative-plan-management-enabled': 'plans of superseded commits are not canceled',
   'attributes/stacks-enabled': 'stacks are not offered',
 };
@@ -113,11 +111,9 @@ const UPDATE_ATTRIBUTES = Type.Object({
 });
 const UPDATE = resourceBody('organizations', UPDATE_ATTRIBUTES, DEFAULT_POOL_RELATIONSHIPS);
 
-/** @throws KeelsonError `jsonapi.invalid_attribute` for settings that are not supported */
 const fromDocument = ({ data }: Static<typeof UPDATE>): OrganizationInput => {
   const {
     name: newName,
-    'collaborator-auth-policy': policy,
     'default-execution-mode': mode,
     'default-agent-pool-id': _pool,
     'enforce-hyok': _hyok,
@@ -126,14 +122,6 @@ const fromDocument = ({ data }: Static<typeof UPDATE>): OrganizationInput => {
     'stacks-enabled': _stacks,
     ...settings
   } = data.attributes;
-  if (policy === 'two_factor_mandatory') {
-    refuseInvalid([
-      attributeViolation(
-        'collaborator-auth-policy',
-        'there is no two-factor authentication; the one policy is password',
-      ),
-    ]);
-  }
   const agentPoolId = toDefaultPoolId(data);
   return { name: newName, settings: toCamelKeys(settings), execution: { mode, agentPoolId } };
 };

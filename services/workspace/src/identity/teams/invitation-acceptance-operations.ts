@@ -8,7 +8,13 @@ import { organizationRecords } from '../model/organization-records.ts';
 import { findMembershipPlace, invitations } from '../model/team-records.ts';
 import { findToken } from '../model/token-records.ts';
 import { userRecords } from '../model/user-records.ts';
+import {
+  hashFor,
+  requirePasswordsEnabled,
+  storePassword,
+} from '../passwords/password-operations.ts';
 import { activateUser } from '../tokens/first-use-operations.ts';
+import { issueSession } from '../tokens/session-operations.ts';
 import { type IssuedToken, issueToken } from '../tokens/token-operations.ts';
 import { loadMembershipView, type MembershipView } from './membership-list-operations.ts';
 
@@ -39,6 +45,28 @@ export const requireInvitation = async (
   if (code === undefined || view === undefined || open === undefined) throw notFound('invitation');
   const inviter = open.invitedById && (await userRecords.find(reads, open.invitedById));
   return { view, invitedBy: inviter ? inviter.username : null, code };
+};
+
+/**
+ * Accepts the invitation with a password for the account, and signs the invited person in.
+ * @throws KeelsonError `workspace.passwords_off`, `jsonapi.invalid_attribute`
+ */
+export const acceptWithPassword = async (
+  context: ServiceContext,
+  principal: Principal,
+  password: string,
+  userAgent: string,
+): Promise<IssuedToken> => {
+  const { store, clock } = context;
+  await requirePasswordsEnabled(store);
+  const invited = await requireInvitation(store, principal);
+  const hash = await hashFor(invited.view.user, password);
+  return store.transact(async (tx) => {
+    const { user } = (await requireInvitation(tx, principal)).view;
+    await activateUser(tx, user);
+    await storePassword(context, tx, user, hash);
+    return issueSession(tx, user.id, userAgent, clock.nowMs());
+  });
 };
 
 /**

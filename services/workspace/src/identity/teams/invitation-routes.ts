@@ -1,10 +1,19 @@
 /** Routes for the link of an invitation, whose code is the bearer token. */
 import type { Route } from '@keelson/edge';
-import { endpoint, jsonApiRoutes, one } from '@keelson/jsonapi';
+import { endpoint, jsonApiRoutes, one, resourceBody } from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import { PASSWORD } from '../passwords/password-routes.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
+import { toSessionResource } from '../sessions/session-document.ts';
 import { toTokenResource } from '../tokens/token-document.ts';
-import { acceptInvitation, requireInvitation } from './invitation-acceptance-operations.ts';
+import {
+  acceptInvitation,
+  acceptWithPassword,
+  requireInvitation,
+} from './invitation-acceptance-operations.ts';
 import { toInvitationResource } from './invitation-document.ts';
+
+const SET_PASSWORD = resourceBody('invitations', Type.Object({ password: PASSWORD }));
 
 export const invitationRoutes = (context: IdentityContext): Route[] =>
   jsonApiRoutes('organization memberships', [
@@ -26,6 +35,23 @@ export const invitationRoutes = (context: IdentityContext): Route[] =>
       handle: async ({ principal }) => {
         const { token, text } = await acceptInvitation(context, principal);
         return { document: { data: toTokenResource(token, text) } };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/invitation/actions/set-password',
+      summary: 'Accept the invitation with a password for the account, which signs in',
+      answers: one('sessions'),
+      body: { schema: SET_PASSWORD },
+      success: 201,
+      handle: async ({ head, principal, body }) => {
+        const { token, text } = await acceptWithPassword(
+          context,
+          principal,
+          body.data.attributes.password,
+          head.headers['user-agent'] ?? '',
+        );
+        return { document: { data: toSessionResource(token, { text, isCurrent: true }) } };
       },
     }),
   ]);

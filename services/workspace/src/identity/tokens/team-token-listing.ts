@@ -31,7 +31,7 @@ interface TeamToken {
 }
 
 const loadTeamTokens = async (reads: Reads, team: Team): Promise<readonly TeamToken[]> => {
-  const tokens = await listTokensOf(reads, team.id);
+  const tokens = await listTokensOf(reads, { kind: 'team', id: team.id });
   return Promise.all(
     tokens.map(async (token) => {
       const user = await userRecords.find(reads, token.createdById ?? '');

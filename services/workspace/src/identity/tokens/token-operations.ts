@@ -57,8 +57,13 @@ export const deleteTokensOf = async (tx: Transaction, ownerId: string): Promise<
 };
 
 /** Tokens of one owner, oldest first. */
-export const listTokensOf = async (reads: Reads, ownerId: string): Promise<readonly ApiToken[]> =>
-  (await tokenRecords.by.ownerId.records(readableOnly(reads), ownerId)).toSorted(byCreation);
+export const listTokensOf = async (
+  reads: Reads,
+  { kind, id }: TokenOwner,
+): Promise<readonly ApiToken[]> =>
+  (await tokenRecords.by.ownerId.records(readableOnly(reads), id))
+    .filter(({ ownerKind }) => ownerKind === kind)
+    .toSorted(byCreation);
 
 /**
  * The owner named in a request.
@@ -89,12 +94,12 @@ const isUnnamed = ({ description }: Pick<ApiToken, 'description'>): boolean => d
 /** An organization has one token; the tokens of a team differ by description. */
 const makeRoom = async (
   tx: Transaction,
-  { kind, id }: TokenOwner,
+  owner: TokenOwner,
   { description }: TokenInput,
 ): Promise<void> => {
-  if (kind === 'organization') await deleteTokensOf(tx, id);
-  if (kind !== 'team') return;
-  for (const token of await listTokensOf(tx, id)) {
+  if (owner.kind === 'organization') await deleteTokensOf(tx, owner.id);
+  if (owner.kind !== 'team') return;
+  for (const token of await listTokensOf(tx, owner)) {
     if (token.description !== description) continue;
     if (!isUnnamed(token)) {
       refuseInvalid([
@@ -145,12 +150,9 @@ export const deleteToken = (
  * The tokens behind an owner's single-token path: the team's token without a description, or all
  * tokens of another owner.
  */
-const listSingleTokens = async (
-  reads: Reads,
-  { kind, id }: TokenOwner,
-): Promise<readonly ApiToken[]> => {
-  const tokens = await listTokensOf(reads, id);
-  return kind === 'team' ? tokens.filter(isUnnamed) : tokens;
+const listSingleTokens = async (reads: Reads, owner: TokenOwner): Promise<readonly ApiToken[]> => {
+  const tokens = await listTokensOf(reads, owner);
+  return owner.kind === 'team' ? tokens.filter(isUnnamed) : tokens;
 };
 
 /**

@@ -5,6 +5,7 @@ import { notFound } from '../../base/not-found.ts';
 import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
 import { requireOrganizationOf } from '../access/organization-access-operations.ts';
 import { requireTeam } from '../access/team-access.ts';
+import { findSignInSettings } from '../model/credential-records.ts';
 import type { Organization } from '../model/domain/organization.ts';
 import type { ApiToken } from '../model/domain/token.ts';
 import { organizationRecords } from '../model/organization-records.ts';
@@ -46,6 +47,15 @@ const user: TokenOwnerRules = {
     const found = isOwn || principal.siteAdmin ? await userRecords.find(reads, ownerId) : undefined;
     if (found === undefined) throw notFound('user');
   },
+};
+
+/** It ends when users may no longer sign in as it was made. */
+const session: TokenOwnerRules = {
+  ...user,
+  findPrincipal: async (reads, token) =>
+    (await findSignInSettings(reads)).passwordsEnabled
+      ? user.findPrincipal(reads, token)
+      : undefined,
 };
 
 const team: TokenOwnerRules = {
@@ -90,7 +100,7 @@ const organization: TokenOwnerRules = {
 
 /** The code of a one-time link, which nobody manages, and whose principal only follows the link. */
 const linkOwner = (
-  kind: 'invitation' | 'email-confirmation',
+  kind: 'invitation' | 'email-confirmation' | 'password-reset',
   isOpen: (reads: Reads, ownerId: string) => Promise<boolean>,
 ): TokenOwnerRules => ({
   findPrincipal: async (reads, token) =>
@@ -122,11 +132,20 @@ const emailConfirmation = linkOwner('email-confirmation', async (reads, id) => {
   return user !== undefined && user.isSuspended !== true;
 });
 
+/** It ends with the next one, when it is used, and when users may have no passwords. */
+const passwordReset = linkOwner('password-reset', async (reads, userId) => {
+  const found = await userRecords.find(reads, userId);
+  const { passwordsEnabled } = await findSignInSettings(reads);
+  return passwordsEnabled && found !== undefined && found.isSuspended !== true;
+});
+
 /** Owners that this module defines. */
 export const IDENTITY_TOKEN_OWNERS = {
   user,
+  session,
   team,
   organization,
   invitation,
   'email-confirmation': emailConfirmation,
+  'password-reset': passwordReset,
 } as const satisfies Partial<TokenOwners>;

@@ -149,8 +149,8 @@ const listTokensEndpoint = <const Path extends string>(
     handle: async ({ head, principal, params, query }) => {
       const { store } = context;
       const find = owner.find(params, query);
-      const { id } = await requireTokenOwner(context, store, principal, find);
-      const tokens = await listTokensOf(store, id);
+      const found = await requireTokenOwner(context, store, principal, find);
+      const tokens = await listTokensOf(store, found);
       const page = parsePage(query);
       const data = await loadTokenResources(store, itemsOn(page, tokens));
       return { document: toPaginatedDocument(head, { data, page, totalCount: tokens.length }) };

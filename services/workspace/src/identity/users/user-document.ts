@@ -80,7 +80,10 @@ export const toUserResource = (user: User, isSelf: boolean): ResourceOf<typeof U
     'v2-only': true,
     'is-site-admin': user.isSiteAdmin,
     'is-sso-login': false,
-    'two-factor': { enabled: false, verified: false },
+    'two-factor': {
+      enabled: user.hasSecondFactor === true,
+      verified: user.hasSecondFactor === true,
+    },
     permissions: {
       'can-create-organizations': user.isSiteAdmin,
       'can-change-email': isSelf,

@@ -5,6 +5,8 @@ import { retentionPolicyShape } from '../../../base/retention/domain/retention-p
 
 export const organizationSettingsShape = Type.Object({
   email: Type.String(),
+  /** Whether members without a second factor have no access. */
+  collaboratorAuthPolicy: Type.Enum(['password', 'two_factor_mandatory']),
   /** Minutes; null uses the site's default. */
   sessionTimeout: nullable(Type.Number()),
   sessionRemember: nullable(Type.Number()),
@@ -17,7 +19,7 @@ export const organizationSettingsShape = Type.Object({
   ownersTeamSamlRoleId: nullable(Type.String()),
   /** Whether leaving the last team ends the membership. */
   membersLeaveWithLastTeam: Type.Boolean(),
-  /** When false, the tokens of users who are not owners give no access to the organization. */
+  /** When false, API tokens of users who are not owners give no access to the organization; sessions do. */
   userTokensEnabled: Type.Boolean(),
 });
 export type OrganizationSettings = Shaped<typeof organizationSettingsShape>;
@@ -36,6 +38,7 @@ export const organizationShape = Type.Object({
 export type Organization = Shaped<typeof organizationShape>;
 
 export const DEFAULT_ORGANIZATION_SETTINGS: Omit<OrganizationSettings, 'email'> = {
+  collaboratorAuthPolicy: 'password',
   sessionTimeout: null,
   sessionRemember: null,
   costEstimationEnabled: false,

@@ -4,12 +4,14 @@ import { Type } from 'typebox';
 /** API tokens: shown once at creation, stored as a hash, refused once they expire. */
 export const tokenOwnerKindShape = Type.Enum([
   'user',
+  'session',
   'team',
   'organization',
   'agent-pool',
   'run',
   'invitation',
   'email-confirmation',
+  'password-reset',
 ]);
 export type TokenOwnerKind = Shaped<typeof tokenOwnerKindShape>;
 
@@ -18,8 +20,8 @@ export const apiTokenShape = Type.Object({
   id: Type.String(),
   ownerKind: tokenOwnerKindShape,
   /**
-   * `user-…`, `team-…`, `org-…`, `apool-…`, `run-…`; of an invitation its membership, `ou-…`; of the
-   * confirmation of a mail address `uem-…`.
+   * `user-…`, also of a session and of the link for a new password; `team-…`, `org-…`, `apool-…`, `run-…`; of an
+   * invitation its membership, `ou-…`; of the confirmation of a mail address `uem-…`.
    */
   ownerId: Type.String(),
   description: Type.String(),
@@ -54,7 +56,9 @@ export const OWNER_TYPES: Readonly<Record<TokenOwnerKind, TokenOwnerType | undef
   team: 'teams',
   organization: 'organizations',
   'agent-pool': 'agent-pools',
+  session: undefined,
   run: undefined,
   invitation: undefined,
   'email-confirmation': undefined,
+  'password-reset': undefined,
 };

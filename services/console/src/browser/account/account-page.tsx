@@ -1,0 +1,32 @@
+/** The account of whoever uses the workspace API: password, two-factor authentication, and sessions. */
+import { useDocument } from '../api/queries.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
+import type { OneDocument } from '../api/workspaces-api.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Page } from '../components/page.tsx';
+import { useAccountMethods } from '../session/account-sign-in.ts';
+import { PasswordCard } from './password-card.tsx';
+import { SessionsCard } from './sessions-card.tsx';
+import { TwoFactorCard } from './two-factor-card.tsx';
+
+export const AccountPage = () => {
+  const query = useDocument<OneDocument<ResourceAttributes['users']>>('account/details');
+  const methods = useAccountMethods();
+  return (
+    <Page title="Account" lead="How you sign in to the workspace API, and where you are signed in.">
+      <Loaded query={query}>
+        {({ data }) => (
+          <>
+            {methods.data?.password === true && !data.attributes['is-service-account'] && (
+              <>
+                <PasswordCard username={data.attributes.username} />
+                <TwoFactorCard />
+              </>
+            )}
+            {!data.attributes['is-service-account'] && <SessionsCard />}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+};

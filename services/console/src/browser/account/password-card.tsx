@@ -1,0 +1,64 @@
+import { Link } from '@tanstack/react-router';
+import type { FormEvent } from 'react';
+import { messageOf } from '../api/api-problem.ts';
+import { useAction } from '../api/queries.ts';
+import { callWorkspaces } from '../api/workspaces-api.ts';
+import { fieldsOf } from '../components/action-button.tsx';
+import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { Card, Problem } from '../components/page.tsx';
+
+const bodyOf = (current: string, next: string): object => ({
+  data: {
+    type: 'users',
+    attributes: { current_password: current, password: next, password_confirmation: next },
+  },
+});
+
+/** Changes the password. A first one is set by the link of a mail. */
+export const PasswordCard = ({ username }: { username: string }) => {
+  const action = useAction(
+    ({ current, next }: { current: string; next: string }) =>
+      callWorkspaces('PATCH', 'account/password', { body: bodyOf(current, next) }),
+    undefined,
+    () => 'The password is changed, and your other sessions have ended.',
+  );
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const { text } = fieldsOf(event.currentTarget);
+    action.run({ current: text('current'), next: text('next') });
+    event.currentTarget.reset();
+  };
+  return (
+    <Card title="Password">
+      <form onSubmit={submit} aria-label="Change the password">
+        {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
+        <input type="hidden" name="username" autoComplete="username" value={username} readOnly />
+        <div className="pair">
+          <label>
+            Current password
+            <input name="current" type="password" autoComplete="current-password" required />
+          </label>
+          <label>
+            New password
+            <input
+              name="next"
+              type="password"
+              autoComplete="new-password"
+              minLength={12}
+              maxLength={1024}
+              required
+            />
+          </label>
+        </div>
+        <p className="hint">
+          At least 12 characters. An account without a password, or whose password is forgotten,
+          gets one by <Link to="/app/new-password">the link of a mail</Link>.
+        </p>
+        <button type="submit" className="primary" disabled={action.isPending}>
+          Change password
+        </button>
+        <Commands commands={[workspacesCurl('PATCH', 'account/password', bodyOf('…', '…'))]} />
+      </form>
+    </Card>
+  );
+};

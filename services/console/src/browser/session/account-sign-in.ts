@@ -1,0 +1,71 @@
+/** Sign-in to the workspace API with the password of an account. */
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { ApiProblem } from '../api/api-problem.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
+import { changeSession, readSession } from '../api/session.ts';
+import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
+
+type Methods = ResourceAttributes['sign-in-methods'];
+type Signed = ResourceAttributes['sessions'];
+
+const NONE: Methods = { password: false, 'password-reset': false };
+
+/** The ways in which people sign in to the workspace API; none while it cannot be asked. */
+export const useAccountMethods = (): UseQueryResult<Methods> =>
+  useQuery({
+    queryKey: ['account-methods'],
+    queryFn: async ({ signal }) => {
+      const call = { signal, token: '' };
+      return callWorkspaces<OneDocument<Methods>>('GET', 'sign-in-methods', call).then(
+        ({ data }) => data.attributes,
+        () => NONE,
+      );
+    },
+    retry: false,
+  });
+
+/** A sign-in whose password was right, and that waits for a second factor. */
+export interface AccountFactor {
+  readonly name: string;
+  readonly password: string;
+}
+
+export interface GivenFactor {
+  readonly passcode?: string;
+  readonly 'recovery-code'?: string;
+}
+
+/** Goes on with the session of somebody who has just signed in. */
+export const beginSession = (token: string): void => {
+  const { endedBecause: _, ...session } = readSession();
+  changeSession({ ...session, workspaces: token, isOwnSession: true });
+};
+
+/** The status with which the server asks for a second factor, or refuses one. */
+const FACTOR_STATUS = 422;
+
+/** @throws {ApiProblem} in the words of the server */
+export const giveFactor = async (
+  { name, password }: AccountFactor,
+  factor: GivenFactor,
+): Promise<void> => {
+  const { data } = await callWorkspaces<OneDocument<Signed>>('POST', 'sessions', {
+    token: '',
+    body: { data: { type: 'sessions', attributes: { login: name, password, ...factor } } },
+  });
+  beginSession(data.attributes.token ?? '');
+};
+
+/**
+ * @returns the sign-in that waits for a second factor, if the account has one
+ * @throws {ApiProblem} in the words of the server
+ */
+export const signInToAccount = async (given: AccountFactor): Promise<AccountFactor | undefined> => {
+  try {
+    await giveFactor(given, {});
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === FACTOR_STATUS) return given;
+    throw error;
+  }
+};

@@ -1,0 +1,250 @@
+/** People with passwords of their own: from the invitation to the end of a session. */
+import { hash } from 'node:crypto';
+import { createServer } from 'node:http';
+import { startMailServer } from '@keelson/testkit';
+import type { Page } from '@keelson/testkit/chromium';
+import { Secret, TOTP } from 'otpauth';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { PATIENCE_MS, useConsole } from './console-harness.ts';
+import { faultsInVariants } from './page-faults.ts';
+
+const mail = await startMailServer();
+const site = useConsole({
+  env: {
+    KEELSON_WORKSPACE_SMTP_URL: mail.url,
+    KEELSON_WORKSPACE_MAIL_FROM: 'keelson@keelson.example',
+    KEELSON_PUBLIC_URL: 'https://keelson.example',
+  },
+});
+afterAll(() => mail[Symbol.asyncDispose]());
+
+const PASSWORD = 'three words and a 4th';
+const OTHER = 'another four words';
+let read = 0;
+
+/** The path with the code in the link of the next mail. */
+const nextLink = async (): Promise<string> => {
+  const text = (await mail.mail(read)).replaceAll('=\r\n', '').replaceAll('=3D', '=');
+  read += 1;
+  return /https:\/\/keelson\.example(\/app\/\S+#\S+)/.exec(text)?.[1] ?? '';
+};
+
+const attributes = (type: string, values: object) => ({ data: { type, attributes: values } });
+
+const heading = (page: Page, name: string): Promise<void> =>
+  page.getByRole('heading', { name, level: 1 }).waitFor();
+
+const fillPassword = async (page: Page, name: string, password: string): Promise<void> => {
+  const form = page.getByRole('form', { name: 'Sign in with a password' });
+  await form.getByLabel('User name or mail address').fill(name);
+  await form.getByLabel('Password').fill(password);
+  await form.getByRole('button', { name: 'Sign in' }).click();
+};
+
+const tokenIn = (page: Page): Promise<string> =>
+  page.evaluate<string>("JSON.parse(sessionStorage.getItem('keelson-session')).workspaces");
+
+const statusOf = async (token: string): Promise<number> =>
+  (
+    await fetch(`${site.origin()}/api/v2/account/details`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+  ).status;
+
+beforeAll(async () => {
+  await site.workspaces(
+    'PATCH',
+    'admin/sign-in-settings',
+    attributes('sign-in-settings', { 'passwords-enabled': true }),
+  );
+  await site.workspaces(
+    'POST',
+    'organizations',
+    attributes('organizations', { name: 'acme', email: 'a@b.example' }),
+  );
+}, PATIENCE_MS);
+
+describe('accounts', { timeout: PATIENCE_MS }, () => {
+  test('are opened by an invitation with a password, which signs in, and signing out ends the session on the server', async () => {
+    await site.workspaces(
+      'POST',
+      'organizations/acme/organization-memberships',
+      attributes('organization-memberships', { email: 'ada@keelson.example' }),
+    );
+    const { page, problems } = await site.open(await nextLink());
+    const form = page.getByRole('form', { name: 'Accept with a password' });
+    await form.getByLabel('New password').fill(PASSWORD);
+    expect(await faultsInVariants(page, 'invitation with a password')).toEqual({});
+    await form.getByRole('button', { name: 'Accept and sign in' }).click();
+    await page.getByRole('link', { name: 'acme' }).first().waitFor();
+    const token = await tokenIn(page);
+    expect(await statusOf(token)).toBe(200);
+    const ended = page.waitForResponse(/account\/session$/);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await ended;
+    expect(await statusOf(token)).toBe(401);
+    expect(problems).toEqual([]);
+  });
+
+  test('sign in by name or address, and a wrong password is refused with the reason', async () => {
+    const { page } = await site.open('/app');
+    await fillPassword(page, 'ada@keelson.example', 'wrong');
+    await page.getByText('the name or the password is wrong').waitFor();
+    expect(await faultsInVariants(page, 'sign-in to an account')).toEqual({});
+    await fillPassword(page, 'ada', PASSWORD);
+    await heading(page, 'Organizations');
+    // Certificates belong to another API, and this sign-in opens none of them.
+    await page.goto(`${site.origin()}/ui/certificates`);
+    await heading(page, 'Add another token');
+    expect(await page.getByLabel('User name or mail address').count()).toBe(0);
+  });
+
+  test('list where they are signed in, and end a session from another', async () => {
+    const first = await site.open('/app');
+    await fillPassword(first.page, 'ada', PASSWORD);
+    await heading(first.page, 'Organizations');
+    const token = await tokenIn(first.page);
+    const { page, problems } = await site.open('/app/settings/account');
+    await fillPassword(page, 'ada', PASSWORD);
+    await heading(page, 'Account');
+    await page.getByText('Chrome on Linux (this session)').waitFor();
+    expect(await faultsInVariants(page, 'account')).toEqual({});
+    const end = page.getByRole('button', { name: /^End session / });
+    for (let left = await end.count(); left > 0; left -= 1) {
+      await end.first().click();
+      await page.getByRole('button', { name: 'End it' }).click();
+      await expect.poll(() => end.count()).toBe(left - 1);
+    }
+    expect(await statusOf(token)).toBe(401);
+    expect(problems).toEqual([]);
+  });
+
+  test('set up two-factor authentication, sign in with a passcode or a recovery code, and turn it off', async () => {
+    const { page } = await site.open('/app/settings/account');
+    await fillPassword(page, 'ada', PASSWORD);
+    const begin = page.getByRole('form', { name: 'Set up two-factor authentication' });
+    await begin.getByLabel('Password of your account').fill(PASSWORD);
+    await begin.getByRole('button', { name: 'Set it up' }).click();
+    await page.getByRole('img', { name: 'The key as a QR code' }).waitFor();
+    expect(await faultsInVariants(page, 'two-factor enrolment')).toEqual({});
+    const key = await page.locator('code.secret').first().innerText();
+    const passcodeAt = (ms: number) =>
+      new TOTP({ secret: Secret.fromBase32(key) }).generate({ timestamp: ms });
+    const verify = page.getByRole('form', { name: 'Verify the app' });
+    await verify.getByLabel('Passcode').fill('000000');
+    await verify.getByRole('button', { name: 'Turn it on' }).click();
+    await page.getByText('The passcode is wrong').waitFor();
+    await verify.getByLabel('Passcode').fill(passcodeAt(Date.now()));
+    await verify.getByRole('button', { name: 'Turn it on' }).click();
+    const codes = page.getByLabel('Recovery codes', { exact: true }).locator('li');
+    await codes.first().waitFor();
+    const code = await codes.first().innerText();
+    await page.getByText('10 of your recovery codes are left').waitFor();
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await fillPassword(page, 'ada', PASSWORD);
+    await page.getByRole('form', { name: 'Second factor' }).waitFor();
+    expect(await faultsInVariants(page, 'second factor of an account')).toEqual({});
+    // The next period: the passcode of this one is spent.
+    await page.getByLabel('Passcode').fill(passcodeAt(Date.now() + 30_000));
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await heading(page, 'Account');
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await fillPassword(page, 'ada', PASSWORD);
+    await page.getByRole('button', { name: 'Use a recovery code' }).click();
+    await page.getByLabel('Recovery code', { exact: true }).fill(code);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByText('9 of your recovery codes are left').waitFor();
+    await page.getByRole('button', { name: 'New recovery codes' }).click();
+    await page.getByLabel('Passcode or recovery code').fill(code);
+    await page.getByRole('button', { name: 'Replace them' }).click();
+    await page.getByText('is wrong, or has been used already').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await site.workspaces('POST', `admin/users/${await ownId(page)}/actions/disable_two_factor`);
+    await page.reload();
+    await begin.waitFor();
+  });
+
+  test('get a new password by the link of a mail', async () => {
+    const { page, problems } = await site.open('/app');
+    await page.getByRole('link', { name: 'Forgotten the password?' }).click();
+    await page.getByLabel('Mail address of your account').fill('ada@keelson.example');
+    expect(await faultsInVariants(page, 'asking for a link')).toEqual({});
+    await page.getByRole('button', { name: 'Send me a link' }).click();
+    await page.getByText('If an account has this address').waitFor();
+    const link = await nextLink();
+    const followed = await site.open(link);
+    const form = followed.page.getByRole('form', { name: 'Set a new password' });
+    await form.getByLabel('New password').fill(OTHER);
+    expect(await faultsInVariants(followed.page, 'new password')).toEqual({});
+    await form.getByRole('button', { name: 'Set the password' }).click();
+    await followed.page.getByText('The password is set').waitFor();
+    await followed.page.getByRole('link', { name: 'Sign in' }).click();
+    await fillPassword(followed.page, 'ada', OTHER);
+    await heading(followed.page, 'Organizations');
+    const again = await site.open(link);
+    await again.page.getByText('This link sets no password').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('change their password', async () => {
+    const { page } = await site.open('/app/settings/account');
+    await fillPassword(page, 'ada', OTHER);
+    const form = page.getByRole('form', { name: 'Change the password' });
+    await form.getByLabel('Current password').fill('wrong');
+    await form.getByLabel('New password').fill(PASSWORD);
+    await form.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('is not the password of the account').waitFor();
+    await form.getByLabel('Current password').fill(OTHER);
+    await form.getByLabel('New password').fill(PASSWORD);
+    await form.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('The password is changed').waitFor();
+    expect(await statusOf(await tokenIn(page))).toBe(200);
+  });
+
+  test('give terraform login a token of their own', async () => {
+    const called = Promise.withResolvers<URLSearchParams>();
+    const server = createServer((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+      if (pathname === '/login') called.resolve(searchParams);
+      response.end('The command has its answer.');
+    });
+    onTestFinished(() => void server.close());
+    const listening = Promise.withResolvers<void>();
+    server.listen(10_010, 'localhost', () => listening.resolve());
+    await listening.promise;
+    const verifier = 'v'.repeat(43);
+    const redirectUri = 'http://localhost:10010/login';
+    const { page } = await site.open(
+      `/app/command-login?${new URLSearchParams({
+        client_id: 'terraform-cli',
+        code_challenge: hash('sha256', verifier, 'base64url'),
+        code_challenge_method: 'S256',
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        state: 'state',
+      }).toString()}`,
+    );
+    await fillPassword(page, 'ada', PASSWORD);
+    await page.getByText('an API token of your account ada').waitFor();
+    await page.getByRole('button', { name: 'Give the command a token' }).click();
+    const code = (await called.promise).get('code') ?? '';
+    const answer = await fetch(`${site.origin()}/api/v2/command-logins/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        client_id: 'terraform-cli',
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: verifier,
+      }),
+    });
+    const { access_token: token } = (await answer.json()) as { readonly access_token: string };
+    const own = await site.workspaces('GET', 'account/details', undefined, token);
+    expect(own.data.attributes.username).toBe('ada');
+  });
+});
+
+const ownId = async (page: Page): Promise<string> =>
+  (await site.workspaces('GET', 'account/details', undefined, await tokenIn(page))).data.id;

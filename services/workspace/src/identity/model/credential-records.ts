@@ -1,0 +1,79 @@
+/** The credentials of users other than tokens, and the site's rules for them. */
+import { lockoutShape, passcodeUseShape } from '@keelson/credentials';
+import { collection, type Reads } from '@keelson/storage';
+import { nullable, type Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import {
+  DEFAULT_SIGN_IN_SETTINGS,
+  type SignInSettings,
+  signInSettingsShape,
+} from './domain/sign-in-settings.ts';
+import { waitingMailShape } from './waiting-mail.ts';
+
+const OF_USER = { kind: 'user', by: '*' } as const;
+
+/** Keyed by `user-…`. A user without one has no password. */
+export const passwordRecords = collection('passwords', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({
+    /** Argon2id, as a PHC string. */
+    hash: Type.String(),
+    changedAtMs: Type.Number(),
+  }),
+  owner: OF_USER,
+});
+
+/**
+ * Digest of a mail address, as the index of users has it -> the mail with a link for a new password. Whether a user has
+ * the address is found when the mail is sent, so that no answer depends on it.
+ */
+export const passwordMails = collection('password-mails', {
+  scope: 'shared',
+  version: 1,
+  shape: waitingMailShape,
+});
+
+/** By the digest of the name or address with which somebody signs in. Each cluster counts for itself. */
+export const signInLockouts = collection('sign-in-lockouts', {
+  scope: 'local',
+  version: 1,
+  shape: lockoutShape,
+});
+
+export const secondFactorShape = Type.Object({
+  /** Base32 (RFC 4648 §6). */
+  key: Type.String(),
+  /** Digests of the recovery codes that are left. */
+  recoveryHashes: Type.Array(Type.String()),
+  /** Null until a passcode has proved that the authenticator app has the key. */
+  verifiedAtMs: nullable(Type.Number()),
+});
+export type SecondFactor = Shaped<typeof secondFactorShape>;
+
+/** Keyed by `user-…`. */
+export const secondFactors = collection('second-factors', {
+  scope: 'shared',
+  version: 1,
+  shape: secondFactorShape,
+  owner: OF_USER,
+});
+
+/** Keyed by `user-…`. Each cluster counts for itself. */
+export const passcodeUses = collection('passcode-uses', {
+  scope: 'local',
+  version: 1,
+  shape: passcodeUseShape,
+  owner: OF_USER,
+});
+
+/** The one record has the key `site`. */
+export const signInSettings = collection('sign-in-settings', {
+  scope: 'shared',
+  version: 1,
+  shape: signInSettingsShape,
+});
+export const SITE_KEY = 'site';
+
+export const findSignInSettings = async (reads: Reads): Promise<SignInSettings> =>
+  (await signInSettings.find(reads, SITE_KEY)) ?? DEFAULT_SIGN_IN_SETTINGS;

@@ -1,0 +1,57 @@
+/** The table of accepted fields, continued: sign-ins, passwords and the second factor. */
+import { elsewhere, type FieldGroup } from './field-effects.ts';
+
+const SESSIONS_TEST = 'src/identity/sessions/sessions.test.ts';
+const PASSWORDS_TEST = 'src/identity/passwords/passwords.test.ts';
+const TWO_FACTOR_TEST = 'src/identity/two-factor/two-factor.test.ts';
+
+export const SIGN_IN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
+  'sign-ins': {
+    routes: ['POST /sessions'],
+    fields: {
+      login: elsewhere(SESSIONS_TEST, 'login of'),
+      password: elsewhere(SESSIONS_TEST, 'with the password'),
+      passcode: elsewhere(TWO_FACTOR_TEST),
+      'recovery-code': elsewhere(TWO_FACTOR_TEST),
+    },
+  },
+  'changes of passwords': {
+    routes: ['PATCH /account/password'],
+    fields: {
+      current_password: elsewhere(PASSWORDS_TEST),
+      password: elsewhere(PASSWORDS_TEST),
+      password_confirmation: elsewhere(PASSWORDS_TEST),
+    },
+  },
+  'passwords by links': {
+    routes: [
+      'POST /password-resets',
+      'POST /password-reset/actions/set-password',
+      'POST /invitation/actions/set-password',
+    ],
+    fields: {
+      email: elsewhere('test/password-accounts.ts'),
+      password: elsewhere('test/password-accounts.ts'),
+    },
+  },
+  'two-factor authentication': {
+    routes: [
+      'POST /account/two-factor',
+      ...['verify', 'renew-recovery-codes', 'disable'].map(
+        (action) => `POST /account/two-factor/actions/${action}`,
+      ),
+    ],
+    fields: {
+      'current-password': elsewhere(TWO_FACTOR_TEST),
+      passcode: elsewhere(TWO_FACTOR_TEST),
+      'recovery-code': elsewhere(TWO_FACTOR_TEST),
+    },
+  },
+  'settings of signing in': {
+    routes: ['PATCH /admin/sign-in-settings'],
+    fields: {
+      'passwords-enabled': elsewhere(SESSIONS_TEST),
+      'session-minutes': elsewhere(SESSIONS_TEST),
+    },
+  },
+};
