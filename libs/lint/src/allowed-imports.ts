@@ -10,7 +10,7 @@ export const allowedImports: AllowedImports = {
   '': ['proto', 'libs', 'deploy', 'services', 'bench conformance'],
 
   libs: [
-    'clock config errors lint testcontainers testkit',
+    'clock config errors lint openid testcontainers testkit',
     'logging x509',
     'storage',
     'credentials locks metrics rpc runtime supervisor',

@@ -4,6 +4,7 @@ import type { Clock } from '@keelson/clock';
 import type { MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
+import { isAllowedRedirect } from '@keelson/openid/redirect-uri';
 import { createOutbound, type Outbound } from '@keelson/outbound';
 import type { AddressPolicy } from '@keelson/outbound/addresses';
 import type { Claims } from '../providers/domain/claims.ts';
@@ -20,7 +21,6 @@ import {
   sealState,
   stateDigest,
 } from './domain/login-state.ts';
-import { isAllowedRedirect } from './domain/redirect-uri.ts';
 import { usedStateRecords } from './jwt-records.ts';
 import { requireRole } from './role-operations.ts';
 import { verifyToken } from './verify-token.ts';

@@ -1,6 +1,5 @@
 /** The keys that sign the tokens of runs. */
-import { createPublicKey, generateKeyPair } from 'node:crypto';
-import { promisify } from 'node:util';
+import { makeSigningKey } from '@keelson/openid/signing-keys';
 import type { Reads, Transaction } from '@keelson/storage';
 import type { ServiceContext } from '../../base/service-context.ts';
 import { isKeyDue, outlivedKeys, signerAmong } from './domain/key-rotation.ts';
@@ -8,25 +7,6 @@ import { type WorkloadKey, workloadKeys } from './workload-key-records.ts';
 
 export const WORKLOAD_ALGORITHM = 'RS256';
 const NAME = 'runs';
-const MODULUS_BITS = 2048;
-
-const generate = promisify(generateKeyPair);
-
-/** The public part of a key (RFC 7517), with what it is for. */
-export const toPublicKey = ({ privateKey, kid }: WorkloadKey): object => {
-  const { kty, n, e } = createPublicKey(privateKey).export({ format: 'jwk' });
-  return { kty, n, e, kid, alg: WORKLOAD_ALGORITHM, use: 'sig' };
-};
-
-const makeKey = async (nowMs: number): Promise<WorkloadKey> => {
-  const { calculateJwkThumbprint } = await import('jose');
-  const { publicKey, privateKey } = await generate('rsa', { modulusLength: MODULUS_BITS });
-  return {
-    kid: await calculateJwkThumbprint(publicKey),
-    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    createdAtMs: nowMs,
-  };
-};
 
 export const loadWorkloadKeys = async (reads: Reads): Promise<readonly WorkloadKey[]> =>
   (await workloadKeys.find(reads, NAME))?.keys ?? [];
@@ -36,7 +16,7 @@ const addKey = async (
   keys: readonly WorkloadKey[],
   nowMs: number,
 ): Promise<WorkloadKey> => {
-  const key = await makeKey(nowMs);
+  const key = { ...(await makeSigningKey(WORKLOAD_ALGORITHM)), createdAtMs: nowMs };
   workloadKeys.write(tx, [NAME], { keys: [...keys, key] });
   return key;
 };

@@ -1,6 +1,7 @@
 /** The tokens with which runs sign in: signed for a phase, and read while that phase is at work. */
-import { createPrivateKey, createPublicKey, randomUUID } from 'node:crypto';
+import { createPublicKey, randomUUID } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
+import { signClaims, toPublicJwk } from '@keelson/openid/signing-keys';
 import type { Transaction } from '@keelson/storage';
 import { findOrganizationSwitch } from '../../identity/model/organization-switch-records.ts';
 import { projectRecords } from '../../workspaces/model/project-records.ts';
@@ -9,12 +10,7 @@ import { runRecords, toPhase } from '../model/run-records.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { isIssuable, type WantedToken, wantedTokens } from './domain/wanted-tokens.ts';
 import { CLAIM_NAMES, toWorkloadClaims, type WorkloadParts } from './domain/workload-claims.ts';
-import {
-  loadWorkloadKeys,
-  requireSigner,
-  toPublicKey,
-  WORKLOAD_ALGORITHM,
-} from './workload-key-operations.ts';
+import { loadWorkloadKeys, requireSigner, WORKLOAD_ALGORITHM } from './workload-key-operations.ts';
 
 export interface WorkloadToken extends Omit<WantedToken, 'audience'> {
   /** Not stored anywhere; "" if the variables ask for one that cannot be signed. */
@@ -41,18 +37,15 @@ export const issueWorkloadTokens = async (
 ): Promise<readonly WorkloadToken[]> => {
   const wanted = wantedTokens(environment);
   if (wanted.length === 0) return [];
-  const { SignJWT } = await import('jose');
-  const { kid, privateKey } = await requireSigner(tx, nowMs);
+  const signer = await requireSigner(tx, nowMs);
   const name = (await projectRecords.find(tx, projectId))?.name ?? '';
   const claims = toWorkloadClaims({ ...parts, project: { id: projectId, name } }, nowMs);
-  const key = createPrivateKey(privateKey);
   return Promise.all(
     wanted.map(async (one, index) => {
       const { audience, ...names } = one;
       if (!isIssuable(one, index)) return { ...names, token: '' };
-      const signing = new SignJWT({ ...claims, iss: issuer, aud: audience, jti: randomUUID() });
-      const head = { typ: 'JWT', alg: WORKLOAD_ALGORITHM, kid };
-      return { ...names, token: await signing.setProtectedHeader(head).sign(key) };
+      const own = { ...claims, iss: issuer, aud: audience, jti: randomUUID() };
+      return { ...names, token: await signClaims(signer, WORKLOAD_ALGORITHM, own) };
     }),
   );
 };
@@ -138,6 +131,6 @@ export const describeWorkloadIdentity = async ({
   };
   return {
     discoveryJson: publicUrl === undefined ? '' : JSON.stringify(discovery),
-    keysJson: JSON.stringify({ keys: keys.map(toPublicKey) }),
+    keysJson: JSON.stringify({ keys: keys.map((key) => toPublicJwk(key, WORKLOAD_ALGORITHM)) }),
   };
 };

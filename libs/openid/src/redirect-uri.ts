@@ -1,4 +1,4 @@
-/** Where a browser may return to after a login at the provider. */
+/** Where a browser may return to after a login at a provider of identities. */
 
 /** The address of the own machine, at which a program listens at a port that is free (RFC 8252 §7.3). */
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
