@@ -71,7 +71,7 @@ export const allowedImports: AllowedImports = {
     'namespaces tokens',
     'cubbyhole custom-messages mounts nodes seal',
     'identity quotas',
-    'mfa',
+    'mfa oidc',
     'internal-ui leases locked-users logins snapshots wrapping',
     'access backups replication',
     'metrics rpc upgrades',

@@ -7,14 +7,8 @@
  */
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { expect, test } from 'vitest';
-import {
-  isSigningAlgorithm,
-  makeSigningKey,
-  SIGNING_ALGORITHMS,
-  signClaims,
-  toPublicJwk,
-  toVerifyingKey,
-} from './signing-keys.ts';
+import { isSigningAlgorithm, SIGNING_ALGORITHMS } from './algorithms.ts';
+import { makeSigningKey, signClaims, toPublicJwk, toVerifyingKey } from './signing-keys.ts';
 
 const MEMBERS = {
   RSA: ['alg', 'e', 'kid', 'kty', 'n', 'use'],

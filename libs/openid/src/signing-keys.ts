@@ -1,20 +1,7 @@
 /** Keys that sign tokens (RFC 7515), which others verify by a key set (RFC 7517). */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
-
-export const SIGNING_ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-] as const;
-export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
-
-export const isSigningAlgorithm = (text: string): text is SigningAlgorithm =>
-  SIGNING_ALGORITHMS.some((one) => one === text);
+import type { SigningAlgorithm } from './algorithms.ts';
 
 /** A key as it is stored: its id in the key set, and PKCS #8 in PEM. */
 export interface SigningKey {
@@ -43,7 +30,9 @@ const generatePair = (
     case 'ES384':
     case 'ES512':
       return generate('ec', { namedCurve: CURVES[algorithm] });
-    default:
+    case 'RS256':
+    case 'RS384':
+    case 'RS512':
       return generate('rsa', { modulusLength: MODULUS_BITS });
   }
 };
@@ -69,7 +58,7 @@ export const toPublicJwk = (
   algorithm: SigningAlgorithm,
 ): Readonly<Record<string, unknown>> => {
   const text = 'privateKey' in key ? key.privateKey : key.publicKey;
-  // Of a private key, only the members of the public one are exported.
+  // A public key is made first, so that no private member is exported.
   const jwk = createPublicKey(text).export({ format: 'jwk' });
   return { ...jwk, kid: key.kid, alg: algorithm, use: 'sig' };
 };

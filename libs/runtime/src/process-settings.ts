@@ -39,7 +39,7 @@ export const publicAddressSettings = Type.Object(
     publicUrl: Type.Optional(
       Type.String({
         description:
-          'Scheme and authority that clients use. The same in the gateway, sys and the workspace service. Not set: an answer has links by the Host header of its request, and no address is made that others follow: no invitation mail, webhook, commit status or link in a notification.',
+          'Scheme and authority that clients use. The same in the gateway, sys and the workspace service. Not set: an answer has links by the Host header of its request, and no address is made that others follow: no invitation mail, webhook, commit status, link in a notification or issuer of tokens.',
         pattern: PUBLIC_ADDRESS,
       }),
     ),

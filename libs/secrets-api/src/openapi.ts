@@ -121,6 +121,14 @@ const successOf = (operation: DescribedOperation) => {
   };
 };
 
+const refusalsOf = ({ answer }: DescribedOperation) => {
+  const { statuses, document } = answer?.refusals ?? { statuses: [], document: {} };
+  const content = json({ anyOf: [members(document), schemaOf('Errors')] });
+  return Object.fromEntries(
+    statuses.map((status) => [status, { description: 'The request was refused.', ...content }]),
+  );
+};
+
 /** A parameter of the path is never absent, so that it has no default. */
 const schemaInPath = (declared: Field<unknown> | undefined): JsonObject => {
   const { default: _default, ...schema } = declared?.schema ?? { type: 'string' };
@@ -172,6 +180,7 @@ export const describeOperation = (operation: DescribedOperation): Record<string,
       403: responseOf('Denied'),
       404: responseOf('NotFound'),
       default: responseOf('Refused'),
+      ...refusalsOf(operation),
     },
   };
 };

@@ -34,6 +34,8 @@ export type Result = Answer | FinalAnswer | undefined;
 export type DescribedAnswer = {
   /** Further statuses that have the content of 200; none when omitted. */
   readonly statuses?: readonly number[];
+  /** Refusals in the words of another protocol, whose members these are; a parameter is refused as everywhere. */
+  readonly refusals?: { readonly statuses: readonly number[]; readonly document: JsonObject };
 } & (
   | { readonly mediaType: string }
   | { readonly data: JsonObject }

@@ -180,6 +180,7 @@ const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinitio
           caller: undefined,
           passToken: false,
           passCertificate: false,
+          passCredentials: false,
           tryAuditDevice: undefined,
           isSuperseded: state.isSuperseded,
         },

@@ -95,6 +95,10 @@ test('no secret is in the log, in an audit file or unencrypted in a database', a
       'wrappedVALUEwrapped',
     );
 
+    await v1('identity/oidc/client/app', {});
+    const client = await v1('identity/oidc/client/app', undefined, {}, 'GET');
+    secrets['client secret'] = client.data.client_secret;
+
     const { unseal_keys: shares } = JSON.parse(
       readFileSync(join(keelson.dataFolder, 'first-run.json'), 'utf8'),
     ) as { unseal_keys: string[] };

@@ -36,6 +36,7 @@ import {
 } from './namespaces/namespace-operations.ts';
 import { namespaceRoutes } from './namespaces/namespace-routes.ts';
 import { createRemovedNamespaces } from './namespaces/removed-namespaces.ts';
+import { createOidcProvider } from './oidc/oidc-provider.ts';
 import { deleteQuotasOfMount, moveQuotasOfMount } from './quotas/quota-operations.ts';
 import { quotaRoutes } from './quotas/quota-routes.ts';
 import { recordFormerMount, recordFormerNamespace } from './replication/filters/filter-catalog.ts';
@@ -97,6 +98,8 @@ export const composeAdministration = (
     writesShared: () => gate.closed === 'none',
   });
   const identity: IdentityContext = { store, clock, mounts, onEntityRemoved: deleteSecretsOf };
+  const { publicUrl } = parts.config;
+  const oidc = createOidcProvider({ ...tokens, namespaces, publicUrl });
   const mountContext: MountContext = {
     store,
     mounts,
@@ -135,6 +138,7 @@ export const composeAdministration = (
       ...aliasRoutes(identity),
       ...groupRoutes(identity),
       ...groupAliasRoutes(identity),
+      ...oidc.routes,
       ...mfaMethodRoutes(logins.mfa),
       ...loginEnforcementRoutes(logins.mfa),
       ...loginValidationRoutes(logins, authMethods),
@@ -156,6 +160,7 @@ export const composeAdministration = (
           return false;
         },
       },
+      ...oidc.periodicWork,
       'namespace-removal': {
         everyMs: NAMESPACE_REMOVAL_EVERY_MS,
         round: async () => {

@@ -87,7 +87,12 @@ const backupSettings = Type.Object(
 );
 
 /** Settings of sys that apply in every mode. */
-export const sysConfigSchema = composeConfig(ownSettings, backupSettings, objectStorageSettings);
+export const sysConfigSchema = composeConfig(
+  ownSettings,
+  backupSettings,
+  objectStorageSettings,
+  publicAddressSettings,
+);
 
 export type SysConfig = Readonly<Type.Static<typeof sysConfigSchema>>;
 
@@ -130,7 +135,6 @@ export const sysProcessConfig = composeConfig(
     },
     { title: 'Connections inside the installation' },
   ),
-  publicAddressSettings,
   replicationSettings,
   processSettings,
 );

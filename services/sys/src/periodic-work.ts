@@ -17,6 +17,7 @@ const LOCAL_WORK: ReadonlySet<string> = new Set([
   'token-expiry',
   'lease-expiry',
   'departures',
+  'oidc-codes',
   'primary-search',
   'node-echo',
   'version-history',

@@ -3,6 +3,7 @@
  * table with the requests that sys describes, and sends the values. Members of objects are written with a dot.
  */
 import { IDENTITY_FIELDS } from './accepted-fields-table-identity.ts';
+import { OIDC_FIELDS } from './accepted-fields-table-oidc.ts';
 import {
   type Effect,
   elsewhere,
@@ -195,6 +196,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: TUNING,
   },
   ...IDENTITY_FIELDS,
+  ...OIDC_FIELDS,
   moves: {
     routes: ['POST /sys/remount'],
     least: { from: 'a', to: 'b' },

@@ -115,6 +115,7 @@ const TRIALS: Readonly<Record<string, (body: object, name: string) => Promise<Tr
       : tried;
   },
   'tuning of mounts': (body) => at('sys/mounts/tuned/tune', body),
+  scopes: (body) => at(`identity/oidc/scope/scope-${(serial += 1)}`, body),
   entities: (body) => at(`identity/entity/name/entity-${(serial += 1)}`, body),
   groups: (body) => at(`identity/group/name/group-${(serial += 1)}`, body),
   'aliases of entities': async (body) => {

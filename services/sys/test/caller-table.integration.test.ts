@@ -14,6 +14,9 @@ const UNAUTHENTICATED = [
   /^\/sys\/wrapping\/(lookup|unwrap|rewrap|pubkey)$/,
   /^\/sys\/internal\/ui\/(mounts|mounts\/.*|namespaces|feature-flags|(un)?authenticated-messages)$/,
   /^\/sys\/internal\/specs\/openapi$/,
+  /^\/identity\/oidc\/(provider\/[^/]+\/)?\.well-known\//,
+  // Authorised by the credentials of a client, or by an access token.
+  /^\/identity\/oidc\/provider\/[^/]+\/(token|userinfo)$/,
   /^\/sys\/replication\/((performance|dr)\/)?status$/,
   // Authorised by a DR operation token in the body, or by key shares.
   /^\/sys\/replication\/dr\/secondary\/(promote|disable|recover|update-primary)$/,

@@ -13,6 +13,7 @@ import { FIELD_GROUPS } from './accepted-fields-table.ts';
 import { CLUSTER_WAYS } from './parameters-alone-cluster-ways.ts';
 import { IDENTITY_WAYS } from './parameters-alone-identity-ways.ts';
 import { MFA_WAYS } from './parameters-alone-mfa-ways.ts';
+import { OIDC_WAYS } from './parameters-alone-oidc-ways.ts';
 import type { Body, Found, Place, Telling, Way } from './parameters-alone-way.ts';
 import { WAYS } from './parameters-alone-ways.ts';
 import { openInitializedSys } from './sys-harness.ts';
@@ -139,8 +140,8 @@ test('a parameter sent alone is noticed by every operation', async () => {
     const { pathsJson } = await cluster.sys.edge.describe();
     const findings: string[] = [];
     for (const { route, names } of operationsWithParameters(pathsJson)) {
-      const way = [...CLUSTER_WAYS, ...IDENTITY_WAYS, ...MFA_WAYS, ...WAYS].find((one) =>
-        one.route.test(route),
+      const way = [...CLUSTER_WAYS, ...IDENTITY_WAYS, ...MFA_WAYS, ...OIDC_WAYS, ...WAYS].find(
+        (one) => one.route.test(route),
       );
       if (way === undefined) findings.push(`${route}: there is no way to try it`);
       else findings.push(...(await tryOperation(way, route, names, { cluster, token })));

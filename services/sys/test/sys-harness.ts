@@ -38,6 +38,8 @@ export interface SysRequest {
   readonly wrapFormat?: 'jwt';
   readonly dialect?: Dialect;
   readonly remoteAddress?: string;
+  /** A name, a colon and a password, as Basic authentication has them. */
+  readonly credentials?: string;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- documents are asserted on, not typed
@@ -206,6 +208,9 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
         headers: {
           'content-type': contentTypeOf(method, request),
           ...(allowed.passToken && { 'x-presented-token': request.token ?? '' }),
+          ...(allowed.passCredentials && {
+            'x-presented-credentials': Buffer.from(request.credentials ?? '').toString('base64'),
+          }),
         },
         dialect: request.dialect ?? Dialect.SPECIFICATION,
         remoteAddress: request.remoteAddress ?? '127.0.0.1',

@@ -35,6 +35,10 @@ export const serviceHeader = (
 export const bearerToken = (headers: IncomingHttpHeaders): string =>
   /^bearer (.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim() ?? '';
 
+/** The credentials of Basic authentication as they are (RFC 7617 §2), "" without any. */
+export const basicCredentials = (headers: IncomingHttpHeaders): string =>
+  /^basic ([\w+/=-]*)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+
 export const dialectOf = (headers: IncomingHttpHeaders): Dialect => {
   for (const name in headers) if (name.startsWith(VENDOR)) return Dialect.VENDOR;
   return Dialect.SPECIFICATION;
@@ -96,6 +100,7 @@ const isCredential = (name: string): boolean =>
   name === SHARED.token.primary ||
   name === SHARED.token.alias ||
   name === PRESENTED_TOKEN ||
+  name === PRESENTED_CREDENTIALS ||
   name === CLIENT_CERTIFICATE ||
   name === CLIENT_CERTIFICATE_CHAIN ||
   name === 'authorization' ||
@@ -140,3 +145,6 @@ export const isAllowedAnswerHeader = (name: string, allowed: readonly string[]):
 
 /** Carries the token to a service whose answer needs it (Allowed.pass_token); never taken from a client. */
 export const PRESENTED_TOKEN = 'x-presented-token';
+
+/** Carries the credentials of Basic authentication (Allowed.pass_credentials); never taken from a client. */
+export const PRESENTED_CREDENTIALS = 'x-presented-credentials';

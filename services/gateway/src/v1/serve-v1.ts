@@ -28,9 +28,11 @@ import type { ClientCertificates } from '../request/client-certificate.ts';
 import type { Exchange } from '../request/exchange.ts';
 import {
   AUDITED_REQUEST,
+  basicCredentials,
   bearerToken,
   forwardedHeaders,
   isAllowedAnswerHeader,
+  PRESENTED_CREDENTIALS,
   PRESENTED_TOKEN,
   serviceHeader,
 } from '../request/header-names.ts';
@@ -134,6 +136,9 @@ const forward = async (
     headers: {
       ...headers,
       ...(allowed.passToken && { [PRESENTED_TOKEN]: token }),
+      ...(allowed.passCredentials && {
+        [PRESENTED_CREDENTIALS]: basicCredentials(request.headers),
+      }),
       ...(needsCertificates && clientCertificateHeaders(clientCertificates(request))),
     },
     path: allowed.path,

@@ -133,6 +133,25 @@ export const makeLogins = async (
     mfa_request_id: half.mfa_requirement.mfa_request_id,
     mfa_payload: { [app.method_id]: ['00000000'] },
   });
+  const issuer = 'https://keelson.example';
+  await v1('POST', 'identity/oidc/config', { issuer });
+  await v1('POST', 'identity/oidc/key/jobs', { algorithm: 'EdDSA', allowed_client_ids: '*' });
+  await v1('POST', 'identity/oidc/key/jobs/rotate', { verification_ttl: LONG });
+  await v1('POST', 'identity/oidc/role/report', { key: 'jobs', client_id: 'reports' });
+  await v1('POST', 'identity/oidc/scope/profile', {
+    template: '{"name":{{identity.entity.name}}}',
+  });
+  await v1('POST', 'identity/oidc/assignment/staff', { entity_ids: entity.id });
+  await v1('POST', 'identity/oidc/client/wiki', {
+    redirect_uris: 'https://wiki.example/callback',
+    assignments: 'staff',
+    key: 'jobs',
+  });
+  await v1('POST', 'identity/oidc/provider/company', {
+    issuer,
+    allowed_client_ids: '*',
+    scopes_supported: 'profile',
+  });
   await v1('POST', 'sys/quotas/rate-limit/logins', { path: 'auth/people/login/*', rate: 100 });
   await v1('POST', 'sys/quotas/config', { enable_rate_limit_response_headers: true });
   return [
@@ -141,6 +160,10 @@ export const makeLogins = async (
       'identity/mfa/method',
       'identity/mfa/login-enforcement',
       'identity/entity/id',
+      'identity/oidc/key',
+      'identity/oidc/role',
+      'identity/oidc/client',
+      'identity/oidc/provider',
       'identity/entity-alias/id',
       'identity/group/id',
       'identity/group-alias/id',
@@ -157,6 +180,12 @@ export const makeLogins = async (
     ...reads('v1', 'GET', [
       'identity/entity/name/Alice',
       'identity/group/name/Team',
+      'identity/oidc/config',
+      'identity/oidc/client/wiki',
+      'identity/oidc/scope/profile',
+      'identity/oidc/assignment/staff',
+      'identity/oidc/.well-known/keys',
+      'identity/oidc/provider/company/.well-known/keys',
       'sys/quotas/rate-limit/logins',
       'sys/quotas/config',
       'sys/auth',

@@ -14,6 +14,11 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'shared/login-codes/…',
     'shared/login-codes~userId/…',
   ],
+  'exists for a minute at most, until a client redeems it': [
+    'local/oidc-codes/…',
+    'local/oidc-codes~entity/…',
+    'local/oidc-codes~expiry/…',
+  ],
   'only a revocation that failed for five minutes leaves it': ['local/lease-irrevocable/…'],
   'only processes that share a PostgreSQL database write it': [
     'node/replicas/…',

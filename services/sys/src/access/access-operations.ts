@@ -35,6 +35,7 @@ import {
   CEREMONY_PATHS,
   enabledAuditDevice,
   NEEDS_CERTIFICATE,
+  NEEDS_CREDENTIALS,
   NEEDS_TOKEN,
 } from './domain/special-paths.ts';
 import { existsAlready } from './existence.ts';
@@ -108,6 +109,7 @@ const allowed = (target: Target, caller: Caller | undefined): Resolution['outcom
     caller,
     passToken: target.service === 'sys' && NEEDS_TOKEN.has(target.path.decoded),
     passCertificate: target.service === 'sys' && NEEDS_CERTIFICATE.has(target.path.decoded),
+    passCredentials: target.service === 'sys' && NEEDS_CREDENTIALS.has(target.path.decoded),
     tryAuditDevice: undefined,
     isSuperseded: false,
   },
@@ -268,6 +270,7 @@ const resolveApi = (
       caller: undefined,
       passToken: false,
       passCertificate: false,
+      passCredentials: false,
       tryAuditDevice: undefined,
       isSuperseded: state.isSuperseded,
     },

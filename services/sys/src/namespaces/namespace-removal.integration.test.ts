@@ -77,6 +77,34 @@ const useLocally = async (cluster: SysHarness, root: string, id: string): Promis
   });
 };
 
+/** Signs in to a client, whose code nobody redeems. */
+const useProvider = async (token: string): Promise<void> => {
+  const inTeam = { namespace: 'team' };
+  const ask = (path: string, body: object) =>
+    must(primary.asRoot('POST', `identity/oidc/${path}`, { ...inTeam, body }));
+  const origin = { issuer: 'https://keelson.example' };
+  const redirectUri = 'https://app.example/';
+  await ask('config', origin);
+  await ask('role/web', { key: 'default' });
+  await ask('scope/mail', {});
+  await ask('assignment/nobody', {});
+  await ask('client/app', { redirect_uris: redirectUri, assignments: 'allow_all' });
+  await ask('provider/main', { ...origin, allowed_client_ids: '*' });
+  const client = await must(primary.asRoot('GET', 'identity/oidc/client/app', inTeam));
+  await must(
+    primary.call('POST', 'identity/oidc/provider/main/authorize', {
+      ...inTeam,
+      token,
+      body: {
+        client_id: client.data.client_id,
+        redirect_uri: redirectUri,
+        scope: 'openid',
+        response_type: 'code',
+      },
+    }),
+  );
+};
+
 const useShared = async (): Promise<void> => {
   const ask = (method: string, path: string, body: object) =>
     must(primary.asRoot(method, path, { namespace: 'team', body }));
@@ -91,7 +119,8 @@ const useShared = async (): Promise<void> => {
     mount_accessor: data['token/'].accessor,
   });
   const { uuid } = await mountMethod(primary, 'people', { namespace: 'team' });
-  const { entity_id } = await logIn(primary, uuid);
+  const { entity_id, client_token: token } = await logIn(primary, uuid);
+  await useProvider(token);
   const { data: method } = await ask('POST', 'identity/mfa/method/totp', { issuer: 'Team' });
   const { method_id } = method;
   await ask('POST', 'identity/mfa/method/totp/admin-generate', { method_id, entity_id });

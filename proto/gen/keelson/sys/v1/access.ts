@@ -127,6 +127,12 @@ export interface Allowed {
    * (auth/token/renew-self).
    */
   passCertificate: boolean;
+  /**
+   * The gateway puts the credentials of Basic authentication into the header "x-presented-credentials" of the request
+   * to the service, by which a client of identity/oidc proves itself. A header of that name sent by a client is always
+   * removed.
+   */
+  passCredentials: boolean;
 }
 
 export interface Refused {
@@ -650,6 +656,7 @@ function createBaseAllowed(): Allowed {
     tryAuditDevice: undefined,
     isSuperseded: false,
     passCertificate: false,
+    passCredentials: false,
   };
 }
 
@@ -681,6 +688,9 @@ export const Allowed: MessageFns<Allowed> = {
     }
     if (message.passCertificate !== false) {
       writer.uint32(72).bool(message.passCertificate);
+    }
+    if (message.passCredentials !== false) {
+      writer.uint32(80).bool(message.passCredentials);
     }
     return writer;
   },
@@ -768,6 +778,14 @@ export const Allowed: MessageFns<Allowed> = {
             }
 
             message.passCertificate = reader.bool();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.passCredentials = reader.bool();
             continue;
           }
         }

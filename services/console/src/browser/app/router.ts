@@ -5,11 +5,17 @@ import {
   createRouter,
   lazyRouteComponent,
   parseSearchWith,
+  redirect,
   stringifySearchWith,
 } from '@tanstack/react-router';
 import { parseCertificateSearch } from '../certificates/certificate-search.ts';
 import { parseMountTab } from '../certificates/mount-tab.ts';
 import { parseMessageSearch } from '../messages/message-search.ts';
+import {
+  CLIENT_SIGN_IN_PATH,
+  enterForClient,
+  parseClientRequest,
+} from '../session/client-sign-in.ts';
 import { COMMAND_LOGIN_PATH, parseCommandLogin } from '../session/command-login.ts';
 import { PROVIDER_RETURN_PATH, parseProviderAnswer } from '../session/sign-in-methods.ts';
 import { parseSentBack } from '../version-control/authorization.ts';
@@ -161,6 +167,21 @@ const commandLogin = createRoute({
     'CommandLoginPage',
   ),
 });
+const clientSignIn = createRoute({
+  ...parent,
+  path: CLIENT_SIGN_IN_PATH,
+  validateSearch: parseClientRequest,
+  beforeLoad: ({ search, params }) => {
+    const instead = enterForClient(search);
+    if (instead !== undefined)
+      // oxlint-disable-next-line typescript/only-throw-error -- the router recognizes this object
+      throw redirect({ to: CLIENT_SIGN_IN_PATH, params, search: instead, replace: true });
+  },
+  component: lazyRouteComponent(
+    () => import('../session/client-sign-in-page.tsx'),
+    'ClientSignInPage',
+  ),
+});
 const apiTokens = createRoute({
   ...parent,
   path: '/app/settings/tokens',
@@ -268,6 +289,7 @@ export const router = createRouter({
     account,
     providerReturn,
     commandLogin,
+    clientSignIn,
     apiTokens,
     workspaces,
     workspace,

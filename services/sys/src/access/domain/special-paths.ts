@@ -15,6 +15,11 @@ const UNAUTHENTICATED_PATHS = new PathSet([
   'sys/wrapping/pubkey',
   // The sealed id of a login whose first factor was verified authorises it.
   'sys/mfa/validate',
+  // How others verify identity tokens, and where clients prove themselves or show an access token.
+  'identity/oidc/.well-known/*',
+  'identity/oidc/provider/+/.well-known/*',
+  'identity/oidc/provider/+/token',
+  'identity/oidc/provider/+/userinfo',
   'sys/replication/status',
   'sys/replication/performance/status',
   'sys/replication/dr/status',
@@ -210,7 +215,12 @@ export const NEEDS_TOKEN = new PathSet([
   'auth/token/revoke-self',
   'sys/capabilities-self',
   'sys/wrapping/*',
+  'identity/oidc/provider/+/authorize',
+  'identity/oidc/provider/+/userinfo',
 ]);
+
+/** Handlers that receive the credentials of Basic authentication, by which a client proves itself. */
+export const NEEDS_CREDENTIALS = new PathSet(['identity/oidc/provider/+/token']);
 
 /** Handlers that need the certificate of the client: tokens of some logins are renewed with theirs alone. */
 export const NEEDS_CERTIFICATE = new PathSet(['auth/token/renew-self']);

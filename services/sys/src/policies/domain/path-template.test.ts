@@ -6,7 +6,14 @@ const IDENTITY: Identity = {
     id: 'e1',
     name: 'alice',
     metadata: { team: 'blue', wide: 'a/*' },
-    aliases: { oidc_1: { name: 'alice@x', metadata: { role: 'dev' } } },
+    aliases: {
+      oidc_1: {
+        id: 'a1',
+        name: 'alice@x',
+        metadata: { role: 'dev' },
+        customMetadata: { site: 'north' },
+      },
+    },
   },
   groups: [{ id: 'g1', name: 'ops' }],
 };
@@ -19,6 +26,11 @@ describe('parameters in paths', () => {
     ['kv/{{identity.entity.metadata.team}}', 'kv/blue'],
     ['kv/{{identity.entity.aliases.oidc_1.name}}', 'kv/alice@x'],
     ['kv/{{identity.entity.aliases.oidc_1.metadata.role}}', 'kv/dev'],
+    ['kv/{{identity.entity.aliases.oidc_1.id}}', 'kv/a1'],
+    ['kv/{{identity.entity.aliases.oidc_1.custom_metadata.site}}', 'kv/north'],
+    ['kv/{{identity.entity.aliases.oidc_2.id}}', undefined],
+    ['kv/{{identity.entity.metadata}}', undefined],
+    ['kv/{{identity.entity.groups.names}}', undefined],
     ['kv/{{identity.groups.ids.g1.name}}', 'kv/ops'],
     ['kv/{{identity.groups.names.ops.id}}', 'kv/g1'],
     ['kv/{{identity.entity.metadata.none}}', undefined],

@@ -3,35 +3,67 @@
  * for the caller yields no rule.
  */
 
+type Texts = Readonly<Record<string, string>>;
+
 /** Identity of a caller, in addition to its token. */
 export interface Identity {
   readonly entity: {
     readonly id: string;
     readonly name: string;
-    readonly metadata: Readonly<Record<string, string>>;
+    readonly metadata: Texts;
     /** Keys: accessor of the auth mount. */
     readonly aliases: Readonly<
-      Record<string, { readonly name: string; readonly metadata: Readonly<Record<string, string>> }>
+      Record<
+        string,
+        {
+          readonly id: string;
+          readonly name: string;
+          readonly metadata: Texts;
+          readonly customMetadata: Texts;
+        }
+      >
     >;
   };
   readonly groups: readonly { readonly id: string; readonly name: string }[];
 }
+
+/** The value of a parameter. Only a text can be part of a path; tokens of OpenID Connect have the others, too. */
+export type ParameterValue = string | Texts | readonly string[];
 
 const PARAMETER = /\{\{([^{}]+)\}\}/g;
 
 const ownValue = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined;
 
-const resolveEntity = ({ entity }: Identity, parts: readonly string[]): string | undefined => {
-  const [field, first = '', second, third] = parts;
-  if (parts.length === 1 && (field === 'id' || field === 'name')) return entity[field];
-  if (parts.length === 2 && field === 'metadata') return ownValue(entity.metadata, first);
-  if (field !== 'aliases') return undefined;
-  const alias = ownValue(entity.aliases, first);
-  if (parts.length === 3 && second === 'name') return alias?.name;
-  return parts.length === 4 && second === 'metadata' && third !== undefined && alias !== undefined
-    ? ownValue(alias.metadata, third)
-    : undefined;
+/** All texts, or the one that the next part names. */
+const findText = (texts: Texts, parts: readonly string[]): ParameterValue | undefined => {
+  const [key] = parts;
+  if (key === undefined) return texts;
+  return parts.length === 1 ? ownValue(texts, key) : undefined;
+};
+
+const resolveAlias = (
+  aliases: Identity['entity']['aliases'],
+  [accessor = '', field, ...rest]: readonly string[],
+): ParameterValue | undefined => {
+  const alias = ownValue(aliases, accessor);
+  if (alias === undefined) return undefined;
+  if (field === 'id' || field === 'name') return rest.length === 0 ? alias[field] : undefined;
+  if (field === 'metadata') return findText(alias.metadata, rest);
+  return field === 'custom_metadata' ? findText(alias.customMetadata, rest) : undefined;
+};
+
+const resolveEntity = (
+  { entity, groups }: Identity,
+  [field, ...rest]: readonly string[],
+): ParameterValue | undefined => {
+  if (field === 'id' || field === 'name') return rest.length === 0 ? entity[field] : undefined;
+  if (field === 'metadata') return findText(entity.metadata, rest);
+  if (field === 'aliases') return resolveAlias(entity.aliases, rest);
+  const [list] = rest;
+  if (field !== 'groups' || rest.length !== 1) return undefined;
+  if (list === 'ids') return groups.map(({ id }) => id);
+  return list === 'names' ? groups.map(({ name }) => name) : undefined;
 };
 
 const resolveGroup = ({ groups }: Identity, parts: readonly string[]): string | undefined => {
@@ -43,13 +75,23 @@ const resolveGroup = ({ groups }: Identity, parts: readonly string[]): string | 
   return field === 'id' || field === 'name' ? group[field] : undefined;
 };
 
-/** The value of a parameter such as `identity.entity.id`; undefined if the caller has none. */
-export const resolveParameter = (identity: Identity, name: string): string | undefined => {
+/** The value of a parameter such as `identity.entity.groups.names`; undefined if the caller has none. */
+export const resolveValue = (identity: Identity, name: string): ParameterValue | undefined => {
   const [root, kind, ...rest] = name.split('.');
   if (root !== 'identity') return undefined;
   if (kind === 'entity') return resolveEntity(identity, rest);
   return kind === 'groups' ? resolveGroup(identity, rest) : undefined;
 };
+
+/** The value of a parameter such as `identity.entity.id`, if it is a text. */
+export const resolveParameter = (identity: Identity, name: string): string | undefined => {
+  const value = resolveValue(identity, name);
+  return typeof value === 'string' ? value : undefined;
+};
+
+/** The text with what `toText` makes of each parameter. */
+export const replaceParameters = (text: string, toText: (name: string) => string): string =>
+  text.replaceAll(PARAMETER, (_whole, name: string) => toText(name.trim()));
 
 const isTemplated = (path: string): boolean => path.includes('{{');
 
@@ -64,8 +106,8 @@ export const resolvePathTemplate = (
 ): string | undefined => {
   if (!isTemplated(path)) return path;
   let isComplete = true;
-  const resolved = path.replaceAll(PARAMETER, (_whole, name: string) => {
-    const value = identity === undefined ? undefined : resolveParameter(identity, name.trim());
+  const resolved = replaceParameters(path, (name) => {
+    const value = identity === undefined ? undefined : resolveParameter(identity, name);
     // A value with a wildcard or a slash would extend the rule to paths of other callers.
     if (value === undefined || value === '' || /[*+/{}]/.test(value)) isComplete = false;
     return value ?? '';
