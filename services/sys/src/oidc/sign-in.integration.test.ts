@@ -501,13 +501,13 @@ describe('an access token', () => {
     expect((await userInfo(body.access_token, at)).status).toBe(403);
   });
 
-  test.for([
+  test.for<readonly [name: string, token: () => Promise<string>]>([
     ['nothing', async () => ''],
     ['a service token', async () => alice.token],
     ['an ID token', async () => (await tokensOf()).id_token],
     ['a changed token', async () => `${(await tokensOf()).access_token.slice(0, -2)}AA`],
     ['a long text', async () => `oidc.${'A'.repeat(20_000)}`],
-  ] as const)('is not %s', async ([, token]) => {
+  ])('is not %s', async ([, token]) => {
     expect(await userInfo(await token())).toMatchObject({
       status: 401,
       body: { error: 'invalid_token' },
