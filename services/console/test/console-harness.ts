@@ -60,9 +60,12 @@ export interface ConsoleOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Leaves a picture and the text of the page on which a test failed, next to those of all pages. */
+let keptPages = 0;
+
+/** Leaves a picture and the text of a page of a test that failed, next to those of all pages. */
 const keepFailedPage = async (page: Page, test: string): Promise<void> => {
-  const name = join(PICTURES, `failed-${test.replaceAll(/\W+/g, '-').slice(0, 60)}`);
+  keptPages += 1;
+  const name = join(PICTURES, `failed-${test.replaceAll(/\W+/g, '-').slice(0, 60)}-${keptPages}`);
   await page.screenshot({ path: `${name}.png`, fullPage: true });
   await writeFile(`${name}.txt`, await page.evaluate<string>('document.body.innerText'));
 };

@@ -252,6 +252,22 @@ describe('sign-in', { timeout: PATIENCE_MS }, () => {
     expect(problems).toEqual([]);
   });
 
+  test('leaves the field in which somebody types while the methods are read', async () => {
+    const { page } = await site.open();
+    const read = Promise.withResolvers<void>();
+    await page.route('**/sys/internal/ui/mounts', async (route) => {
+      await read.promise;
+      await route.fulfill({ json: { data: { auth: {} } } });
+    });
+    await page.reload();
+    const namespace = page.getByLabel('Namespace');
+    await namespace.pressSequentially('team');
+    read.resolve();
+    await page.getByLabel('Token', { exact: true }).waitFor();
+    await page.keyboard.type('/web');
+    expect(await namespace.inputValue()).toBe('team/web');
+  });
+
   test('still takes a token, which is last', async () => {
     const { page, problems } = await site.open();
     await page.getByRole('button', { name: 'Sign in with a token' }).click();

@@ -2,7 +2,7 @@
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { bytesOfBase64 } from '../api/base64.ts';
-import { useAction } from '../api/queries.ts';
+import { type Action, useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
@@ -82,16 +82,22 @@ const TokenCeremony = (props: {
       } else setAttempt((last) => last && { ...now, otp: last.otp });
     },
   );
+  const steps = [starting, giving, cancelling];
+  const take = (step: Action<void>): void => {
+    for (const one of steps) one.reset();
+    step.run();
+  };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    giving.run();
+    take(giving);
   };
-  const error = starting.error ?? giving.error ?? cancelling.error;
+  // Each step forgets the refusals before it.
+  const error = steps.find((step) => step.error !== null)?.error ?? null;
   return (
     <>
       {error !== null && <Problem>{messageOf(error)}</Problem>}
       {attempt === undefined ? (
-        <button type="button" disabled={starting.isPending} onClick={() => starting.run()}>
+        <button type="button" disabled={starting.isPending} onClick={() => take(starting)}>
           Start the ceremony
         </button>
       ) : (
@@ -114,7 +120,7 @@ const TokenCeremony = (props: {
             <button type="submit" className="primary" disabled={giving.isPending}>
               Submit share
             </button>
-            <button type="button" onClick={() => cancelling.run()}>
+            <button type="button" onClick={() => take(cancelling)}>
               Cancel the ceremony
             </button>
           </div>

@@ -9,8 +9,11 @@ export const TokenForm = () => {
   const [token, setToken] = useState('');
   const action = useAction(signIn);
   const tokenInput = useRef<HTMLInputElement>(null);
-  // Focused at once, so that a token pasted early does not end up readable in the field above.
-  useEffect(() => tokenInput.current?.focus(), []);
+  // Focused at once, so that a token pasted early does not end up readable in the field above. The form may come late,
+  // when something is being typed elsewhere, such as a key share.
+  useEffect(() => {
+    if (document.activeElement === document.body) tokenInput.current?.focus();
+  }, []);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     action.run(token.trim());
