@@ -97,6 +97,13 @@ const KEYS = {
   },
 } as const;
 
+const PAGE = { 'text/html': {} } as const;
+
+const withPage = <Described extends { readonly content: object }>(described: Described) => ({
+  ...described,
+  content: { ...described.content, ...PAGE },
+});
+
 const contentOf = ({ method, answer }: DescribedOperation) => {
   if (answer === undefined) return withData(method === 'LIST' ? KEYS : ANYTHING);
   if ('mediaType' in answer) return { content: { [answer.mediaType]: {} } };
@@ -109,10 +116,13 @@ const successOf = (operation: DescribedOperation) => {
   const isRead = method === 'GET' || method === 'LIST';
   const isBytes = answer !== undefined && 'mediaType' in answer;
   const statuses = [200, ...(answer?.statuses ?? [])];
+  const isForBrowsers = answer?.isForBrowsers === true;
+  const content = isForBrowsers ? withPage(contentOf(operation)) : contentOf(operation);
   return {
     ...Object.fromEntries(
-      statuses.map((status) => [status, { description: 'The answer.', ...contentOf(operation) }]),
+      statuses.map((status) => [status, { description: 'The answer.', ...content }]),
     ),
+    ...(isForBrowsers && { 303: { description: 'The browser goes on.' } }),
     ...(isBytes
       ? { 204: { description: 'There is nothing to show.' } }
       : isRead
@@ -179,7 +189,10 @@ export const describeOperation = (operation: DescribedOperation): Record<string,
       ...successOf(operation),
       403: responseOf('Denied'),
       404: responseOf('NotFound'),
-      default: responseOf('Refused'),
+      default:
+        operation.answer?.isForBrowsers === true
+          ? withPage(RESPONSES.Refused)
+          : responseOf('Refused'),
       ...refusalsOf(operation),
     },
   };

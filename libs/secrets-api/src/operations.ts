@@ -36,6 +36,8 @@ export type DescribedAnswer = {
   readonly statuses?: readonly number[];
   /** Refusals in the words of another protocol, whose members these are; a parameter is refused as everywhere. */
   readonly refusals?: { readonly statuses: readonly number[]; readonly document: JsonObject };
+  /** A person may see the answer in a browser: it may be a page, of a refusal too, and a redirection (303). */
+  readonly isForBrowsers?: true;
 } & (
   | { readonly mediaType: string }
   | { readonly data: JsonObject }

@@ -62,10 +62,35 @@ export const signBytes = async (
 /** The client that the provider knows. */
 export const CLIENT = { oidc_client_id: 'keelson', oidc_client_secret: 's3cret:%' } as const;
 
+/** The login of a device at the provider, whose user permits or refuses it. */
+interface Device {
+  state: 'pending' | 'slow_down' | 'permitted' | 'access_denied';
+}
+
 interface Authorization {
   readonly request: URLSearchParams;
   readonly claims: object;
 }
+
+/** Answers a device as RFC 8628 §3.5 says. */
+const redeemDevice = async (provider: IdentityProvider, code: string): Promise<object> => {
+  const device = provider.devices.get(code);
+  const [key] = provider.keys;
+  if (device?.state !== 'permitted' || key === undefined)
+    return {
+      error:
+        device === undefined
+          ? 'expired_token'
+          : device.state === 'pending'
+            ? 'authorization_pending'
+            : device.state,
+    };
+  provider.devices.delete(code);
+  const now = Math.floor(Date.now() / 1000);
+  const claims = { iss: provider.url, sub: 'u-1', aud: CLIENT.oidc_client_id };
+  const token = await signToken(key, { ...claims, iat: now, exp: now + 300 });
+  return { access_token: 'access', token_type: 'bearer', id_token: token };
+};
 
 /** Redeems codes as RFC 6749 §4.1.3 and RFC 7636 demand; a code is good once. */
 const redeem = async (
@@ -73,6 +98,7 @@ const redeem = async (
   form: URLSearchParams,
   credentials: string,
 ): Promise<object | undefined> => {
+  if (form.has('device_code')) return redeemDevice(provider, form.get('device_code') ?? '');
   const code = form.get('code') ?? '';
   const authorization = provider.authorizations.get(code);
   provider.authorizations.delete(code);
@@ -108,6 +134,10 @@ export const startProvider = async (tls?: { readonly key: string; readonly cert:
     answer: undefined as RequestListener | undefined,
     /** By code. */
     authorizations: new Map<string, Authorization>(),
+    /** By code. */
+    devices: new Map<string, Device>(),
+    /** Members of its answers to devices that begin. */
+    deviceAnswer: {} as object,
     /** The user signs in at the address where the browser was sent. @returns what the browser brings back */
     consent: (address: string, claims: object = {}) => {
       const request = new URL(address).searchParams;
@@ -115,6 +145,7 @@ export const startProvider = async (tls?: { readonly key: string; readonly cert:
       provider.authorizations.set(code, { request, claims });
       return new URLSearchParams({ code, state: request.get('state') ?? '' });
     },
+    hasDevices: true,
     stop: async (): Promise<void> => undefined,
   };
   const listener: RequestListener = (request, response) => {
@@ -130,9 +161,24 @@ export const startProvider = async (tls?: { readonly key: string; readonly cert:
         )
         .then((tokens) =>
           response
-            .writeHead(tokens === undefined ? 400 : 200, { 'content-type': 'application/json' })
+            .writeHead(tokens === undefined || 'error' in tokens ? 400 : 200, {
+              'content-type': 'application/json',
+            })
             .end(JSON.stringify(tokens ?? { error: 'invalid_grant' })),
         );
+      return;
+    }
+    if (request.url === '/device') {
+      const code = randomUUID();
+      provider.devices.set(code, { state: 'pending' });
+      const document = {
+        device_code: code,
+        user_code: 'WDJB-MJHT',
+        verification_uri: `${provider.url}/activate`,
+        expires_in: 600,
+        ...provider.deviceAnswer,
+      };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(document));
       return;
     }
     if (request.url === '/userinfo') {
@@ -148,6 +194,9 @@ export const startProvider = async (tls?: { readonly key: string; readonly cert:
             jwks_uri: `${provider.url}/keys`,
             authorization_endpoint: `${provider.url}/authorize`,
             token_endpoint: `${provider.url}/token`,
+            ...(provider.hasDevices && {
+              device_authorization_endpoint: `${provider.url}/device`,
+            }),
             userinfo_endpoint: `${provider.url}/userinfo`,
             id_token_signing_alg_values_supported: ['ES256'],
           };

@@ -43,6 +43,9 @@ const write = async (path: string, body: object): Promise<Document> => {
   return answer.status === 204 ? {} : answer.json();
 };
 
+/** Whether the user of a device has permitted its login. */
+let isPermitted = true;
+
 beforeAll(async () => {
   let nonce: string | null = null;
   provider = createServer((request, response) => {
@@ -53,17 +56,39 @@ beforeAll(async () => {
       '/token': {
         access_token: 'a',
         token_type: 'bearer',
-        id_token: signed({ iss: issuer, sub: 'ann', aud: 'k', nonce, iat: now, exp: now + 60 }),
+        id_token: signed({
+          iss: issuer,
+          sub: 'ann',
+          aud: 'k',
+          iat: now,
+          exp: now + 60,
+          ...(nonce !== null && { nonce }),
+        }),
+      },
+      '/device': {
+        device_code: 'd',
+        user_code: 'WDJB',
+        verification_uri: `${issuer}/activate`,
+        expires_in: 60,
       },
       '/.well-known/openid-configuration': {
         issuer,
         jwks_uri: `${issuer}/keys`,
         authorization_endpoint: `${issuer}/authorize`,
         token_endpoint: `${issuer}/token`,
+        device_authorization_endpoint: `${issuer}/device`,
         id_token_signing_alg_values_supported: ['EdDSA'],
       },
     };
-    if (url.pathname === '/authorize') {
+    if (url.pathname === '/activate') {
+      isPermitted = true;
+      response.end();
+    } else if (url.pathname === '/token' && !isPermitted) {
+      nonce = null;
+      response
+        .writeHead(400, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ error: 'authorization_pending' }));
+    } else if (url.pathname === '/authorize') {
       nonce = url.searchParams.get('nonce');
       const back = new URL(url.searchParams.get('redirect_uri') ?? '');
       back.search = new URLSearchParams({
@@ -128,6 +153,23 @@ test('the token of a login by the browser is kept, once the browser has come bac
   expect(await page.text()).toContain('go back to the terminal');
   expect((await ended)[0]).toBe(0);
   expect(await keelson('token', 'lookup').out).toContain('oidc-ann');
+});
+
+test('a device signs in once somebody has typed its code', async () => {
+  const role = { user_claim: 'sub', callback_mode: 'device', poll_interval: 1 };
+  await write('auth/oidc/role/screens', role);
+  isPermitted = false;
+  const { child, ended } = keelson('login', '--method', 'oidc', '--device', '--role', 'screens');
+  let shown = '';
+  for await (const piece of child.stderr) {
+    shown += String(piece);
+    if (shown.includes('Type the code WDJB there.')) break;
+  }
+  expect((await fetch(/^http\S+/m.exec(shown)?.[0] ?? '')).status).toBe(200);
+  expect((await ended)[0]).toBe(0);
+  const refused = keelson('login', '--method', 'oidc', '--device');
+  expect(await text(refused.child.stderr)).toContain('missing redirect_uri');
+  expect((await refused.ended)[0]).toBe(1);
 });
 
 test('a role that does not allow the address of the command is named as the reason', async () => {

@@ -6,8 +6,8 @@ import Provider from 'oidc-provider';
 
 export interface OpenIdProvider extends AsyncDisposable {
   readonly issuer: string;
-  /** Registers Keelson as a client. @param redirectUri where it has browsers sent back to */
-  register(redirectUri: string): void;
+  /** Registers Keelson as a client. @param redirectUris where it has browsers sent back to */
+  register(...redirectUris: readonly string[]): void;
 }
 
 /** The client, as `auth/<mount>/config` names it. */
@@ -23,16 +23,18 @@ export const startOpenIdProvider = async (): Promise<OpenIdProvider> => {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     issuer,
-    register: (redirectUri) => {
+    register: (...redirectUris) => {
       const provider = new Provider(issuer, {
         clients: [
           {
             client_id: CLIENT.oidc_client_id,
             client_secret: CLIENT.oidc_client_secret,
-            redirect_uris: [redirectUri],
+            redirect_uris: [...redirectUris],
+            grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],
           },
         ],
         findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+        features: { deviceFlow: { enabled: true } },
         cookies: { keys: ['a key of the test'] },
       });
       const answer = provider.callback();

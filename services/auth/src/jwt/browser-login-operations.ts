@@ -1,5 +1,5 @@
 /** Logins through a browser: the address of the provider, and the return from there. */
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import type { MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
@@ -7,21 +7,30 @@ import type { Logger } from '@keelson/logging';
 import { isAllowedRedirect } from '@keelson/openid/redirect-uri';
 import { createOutbound, type Outbound } from '@keelson/outbound';
 import type { AddressPolicy } from '@keelson/outbound/addresses';
+import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { Claims } from '../providers/domain/claims.ts';
 import { ProviderFailure } from '../providers/provider-requests.ts';
 import { RequestsUnderWay } from '../providers/under-way.ts';
-import { authorizationUrl, ExchangeFailure, type OidcClient, redeemCode } from './code-exchange.ts';
+import {
+  authorizationUrl,
+  authorizeDevice,
+  ExchangeFailure,
+  type OidcClient,
+  redeemCode,
+  redeemDevice,
+} from './code-exchange.ts';
 import { findConfig, type JwtContext } from './config-operations.ts';
 import { type JwtConfig, keySourcesOf } from './domain/jwt-config.ts';
 import type { JwtRole } from './domain/jwt-role.ts';
 import {
+  DEVICE_LOGIN_LASTS_MS,
   LOGIN_LASTS_MS,
   type LoginState,
   openState,
   sealState,
   stateDigest,
 } from './domain/login-state.ts';
-import { usedStateRecords } from './jwt-records.ts';
+import { finishedLoginRecords, usedStateRecords } from './jwt-records.ts';
 import { requireRole } from './role-operations.ts';
 import { verifyToken } from './verify-token.ts';
 
@@ -42,6 +51,8 @@ const refuse = (text: string): never => {
 };
 
 const random = (): string => randomBytes(RANDOM_BYTES).toString('base64url');
+
+const digestOf = (code: string): string => createHash('sha256').update(code).digest('hex');
 
 const isSame = (...texts: readonly [string, string]): boolean => {
   const [left, right] = [Buffer.from(texts[0]), Buffer.from(texts[1])];
@@ -68,15 +79,32 @@ const requireClient = async (
 export interface BrowserRequest {
   /** "" for the default role of the mount. */
   readonly role: string;
+  /** "" where the browser does not return. */
   readonly redirectUri: string;
   readonly clientNonce: string;
+  /** Address of the program that begins the login. */
+  readonly remoteAddress: string;
 }
 
+/** The address at which the user signs in, and how its program learns of the end. */
+export interface BegunLogin {
+  readonly url: string;
+  /** Set if the program asks for the result. */
+  readonly poll?: {
+    readonly state: string;
+    readonly intervalSeconds: number;
+    /** Which the user types at that address; "" for none. */
+    readonly userCode: string;
+  };
+}
+
+/** The parameters, or the form, that the browser brings back. */
 export interface BrowserAnswer {
   readonly state: string;
   readonly code: string;
   readonly iss: string;
-  readonly clientNonce: string;
+  /** The token itself, where the provider sends it in place of a code. */
+  readonly idToken: string;
 }
 
 export interface BrowserLogin {
@@ -85,6 +113,31 @@ export interface BrowserLogin {
   readonly role: JwtRole;
   readonly claims: Claims;
 }
+
+/** A login whose browser has come back. */
+export interface ReturnedLogin {
+  readonly login: LoginState;
+  readonly config: JwtConfig;
+  readonly role: JwtRole;
+}
+
+/** Whether a program is the one that began a login with a nonce. */
+export const isBegunWith = ({ clientNonce }: LoginState, given: string): boolean =>
+  clientNonce !== '' && isSame(clientNonce, given);
+
+/** Path of the console to which browsers return; it reads no forms, so that Keelson receives them. */
+const CONSOLE_RETURN = '/ui/sign-in/return';
+
+/** Path below a mount to which browsers return that bring a form, or whose login is direct. */
+const CALLBACK = 'oidc/callback';
+
+const toOwnCallback = ({ namespace, path }: Mount, redirectUri: string): string =>
+  new URL(`/v1/${namespace?.path ?? ''}${path}${CALLBACK}`, redirectUri).href;
+
+const MAX_CLAIMS_LENGTH = 65_536;
+const DEFAULT_POLL_INTERVAL_SECONDS = 5;
+
+const EXPIRED = 'expired or missing OAuth state';
 
 export class BrowserLogins {
   readonly #context: BrowserLoginContext;
@@ -96,88 +149,266 @@ export class BrowserLogins {
   }
 
   /** @returns undefined if the role does not allow the redirect URI; @throws KeelsonError `request.invalid` */
-  async begin(mount: MountScope, request: BrowserRequest): Promise<string | undefined> {
-    const { store, clock } = this.#context;
+  async begin(mount: Mount, request: BrowserRequest): Promise<BegunLogin | undefined> {
     const config = await this.#requireConfig(mount);
     const name = request.role === '' ? config.defaultRole : request.role.toLowerCase();
-    const role = await requireRole(store, mount, name);
+    const role = await requireRole(this.#context.store, mount, name);
     if (role.roleType !== 'oidc') refuse('role with jwt role_type is not allowed');
+    if (role.callbackMode !== 'client' && request.clientNonce === '')
+      refuse('missing client_nonce');
+    if (role.callbackMode === 'device')
+      return this.#beginDevice(mount, config, name, role, request);
+    if (request.redirectUri === '') refuse('missing redirect_uri');
     if (!isAllowedRedirect(role.allowedRedirectUris, request.redirectUri)) return undefined;
     const client = await requireClient(this.#context, mount, config);
+    const isOfConsole =
+      config.postsForm && new URL(request.redirectUri).pathname === CONSOLE_RETURN;
     const login: LoginState = {
-      role: name,
-      redirectUri: request.redirectUri,
-      nonce: random(),
-      codeVerifier: random(),
-      clientNonce: request.clientNonce,
-      expiresAtMs: clock.nowMs() + LOGIN_LASTS_MS,
+      ...this.#newLogin(name, role, request, LOGIN_LASTS_MS),
+      redirectUri: isOfConsole ? toOwnCallback(mount, request.redirectUri) : request.redirectUri,
+      returnTo: isOfConsole ? request.redirectUri : '',
     };
-    const key = Buffer.from(config.stateKey, 'base64');
-    const state = sealState(key, mount.uuid, login, randomBytes(IV_BYTES));
-    const scopes = role.oidcScopes;
-    return authorizationUrl(client, this.#outboundOf(config), login, { state, scopes });
+    const state = this.#seal(mount, config, login);
+    const url = await authorizationUrl(client, this.#outboundOf(config), login, {
+      ...config,
+      state,
+      scopes: role.oidcScopes,
+    });
+    const intervalSeconds = role.pollIntervalSeconds || DEFAULT_POLL_INTERVAL_SECONDS;
+    return role.callbackMode === 'direct'
+      ? { url, poll: { state, intervalSeconds, userCode: '' } }
+      : { url };
   }
 
-  /** The verified claims of the user who has come back. @throws KeelsonError `request.invalid` */
-  async finish(mount: MountScope, answer: BrowserAnswer): Promise<BrowserLogin> {
-    const { store, clock } = this.#context;
+  /** The login of a browser that has come back. @throws KeelsonError `request.invalid` */
+  async find(mount: MountScope, state: string): Promise<ReturnedLogin> {
+    const { store } = this.#context;
     const config = await this.#requireConfig(mount);
-    const key = Buffer.from(config.stateKey, 'base64');
-    const login =
-      openState(key, mount.uuid, answer.state, clock.nowMs()) ??
-      refuse('expired or missing OAuth state');
-    if (!isSame(login.clientNonce, answer.clientNonce)) refuse('invalid client_nonce');
-    if (answer.code === '') refuse('no code received from the provider');
-    if ((await usedStateRecords(mount).find(store, stateDigest(login))) !== undefined)
-      refuse('expired or missing OAuth state');
+    const login = this.#open(mount, config, state);
     // The role may have changed since the login began.
     const role = await requireRole(store, mount, login.role);
-    if (!isAllowedRedirect(role.allowedRedirectUris, login.redirectUri))
+    if (role.callbackMode !== login.mode) refuse(EXPIRED);
+    const asked = login.returnTo === '' ? login.redirectUri : login.returnTo;
+    if (login.mode !== 'device' && !isAllowedRedirect(role.allowedRedirectUris, asked))
       refuse('the redirect_uri of the login is no longer allowed');
+    return { login, config, role };
+  }
+
+  /**
+   * The verified claims of the user who has come back to the program that began the login.
+   * @throws KeelsonError `request.invalid`
+   */
+  async finish(
+    mount: MountScope,
+    returned: ReturnedLogin,
+    answer: BrowserAnswer & { readonly clientNonce: string },
+  ): Promise<BrowserLogin> {
+    const { login } = returned;
+    if (!isSame(login.clientNonce, answer.clientNonce)) refuse('invalid client_nonce');
+    const accepted = await this.#takeAccepted(mount, login, answer.code);
+    const claims = accepted ?? (await this.#verify(mount, returned, answer));
+    if (accepted === undefined) await this.#markUsed(mount, login);
+    return { ...returned, roleName: login.role, claims };
+  }
+
+  /**
+   * Verifies who has come back to Keelson itself; the program that began the login asks for it later.
+   * @param check refuses a user who may not sign in
+   * @returns a code that the browser brings to the program if it goes on there, without which nobody gets the login: a
+   *   stranger may have begun it and sent the address to the user
+   * @throws KeelsonError `request.invalid`
+   */
+  async accept(
+    mount: MountScope,
+    returned: ReturnedLogin,
+    answer: BrowserAnswer,
+    check: (login: BrowserLogin) => void,
+  ): Promise<string> {
+    const { login } = returned;
+    const claims = await this.#verify(mount, returned, answer);
+    check({ ...returned, roleName: login.role, claims });
+    const claimsJson = JSON.stringify(claims);
+    if (claimsJson.length > MAX_CLAIMS_LENGTH)
+      refuse('the provider says more about the user than is kept');
+    const code = random();
+    const codeDigest = login.returnTo === '' ? '' : digestOf(code);
+    await this.#markUsed(mount, login, { claimsJson, codeDigest });
+    return code;
+  }
+
+  /**
+   * The verified claims of the user of a direct login or of a device.
+   * @throws KeelsonError `request.invalid`, with the text `authorization_pending` or `slow_down` while there is no answer
+   */
+  async poll(
+    mount: MountScope,
+    { state, clientNonce }: { readonly state: string; readonly clientNonce: string },
+  ): Promise<BrowserLogin> {
+    const returned = await this.find(mount, state);
+    const { login, config } = returned;
+    if (login.mode === 'client') refuse(EXPIRED);
+    if (!isSame(login.clientNonce, clientNonce)) refuse('invalid client_nonce');
+    if (login.mode === 'direct') {
+      const claims = await this.#takeAccepted(mount, login, '');
+      return {
+        ...returned,
+        roleName: login.role,
+        claims: claims ?? refuse('authorization_pending'),
+      };
+    }
+    await this.#requireUnused(mount, login);
     const client = await requireClient(this.#context, mount, config);
-    const { idToken, userInfo } = await this.#redeem(mount, config, client, { login, answer });
-    const claims = await verifyToken(this.#context, mount, config, idToken);
+    const redeemed = await this.#exchange(mount, () =>
+      redeemDevice(client, this.#outboundOf(config), login.deviceCode),
+    );
+    if (typeof redeemed === 'string') return refuse(redeemed);
+    const claims = await verifyToken(this.#context, mount, config, redeemed.idToken);
     await this.#markUsed(mount, login);
-    return { config, roleName: login.role, role, claims: { ...userInfo, ...claims } };
+    return { ...returned, roleName: login.role, claims: { ...redeemed.userInfo, ...claims } };
   }
 
   async tidy(mount: MountScope): Promise<void> {
     const { store, clock } = this.#context;
-    const used = usedStateRecords(mount);
-    const expired = (await used.entries(store)).filter(
-      ([, { expiresAtMs }]) => expiresAtMs <= clock.nowMs(),
-    );
-    if (expired.length > 0)
-      await store.transact((tx) => {
-        for (const [digest] of expired) used.delete(tx, digest);
-        return Promise.resolve();
-      });
+    for (const records of [usedStateRecords(mount), finishedLoginRecords(mount)]) {
+      const entries: readonly (readonly [string, { readonly expiresAtMs: number }])[] =
+        await records.entries(store);
+      const expired = entries.filter(([, { expiresAtMs }]) => expiresAtMs <= clock.nowMs());
+      if (expired.length > 0)
+        await store.transact((tx) => {
+          for (const [digest] of expired) records.delete(tx, digest);
+          return Promise.resolve();
+        });
+    }
   }
 
   async #requireConfig(mount: MountScope): Promise<JwtConfig> {
     return (await findConfig(this.#context.store, mount)) ?? refuse('could not load configuration');
   }
 
-  /** One login for each state, however many replicas and requests there are at a time. */
-  #markUsed(mount: MountScope, login: LoginState): Promise<void> {
+  #newLogin(
+    name: string,
+    { callbackMode: mode }: JwtRole,
+    { clientNonce, remoteAddress }: BrowserRequest,
+    lastsMs: number,
+  ): LoginState {
+    return {
+      mode,
+      role: name,
+      redirectUri: '',
+      returnTo: '',
+      deviceCode: '',
+      remoteAddress,
+      nonce: random(),
+      codeVerifier: random(),
+      clientNonce,
+      expiresAtMs: this.#context.clock.nowMs() + lastsMs,
+    };
+  }
+
+  #seal({ uuid }: MountScope, { stateKey }: JwtConfig, login: LoginState): string {
+    return sealState(Buffer.from(stateKey, 'base64'), uuid, login, randomBytes(IV_BYTES));
+  }
+
+  #open({ uuid }: MountScope, { stateKey }: JwtConfig, state: string): LoginState {
+    const key = Buffer.from(stateKey, 'base64');
+    return openState(key, uuid, state, this.#context.clock.nowMs()) ?? refuse(EXPIRED);
+  }
+
+  async #beginDevice(
+    mount: MountScope,
+    config: JwtConfig,
+    name: string,
+    role: JwtRole,
+    request: BrowserRequest,
+  ): Promise<BegunLogin> {
+    const client = await requireClient(this.#context, mount, config);
+    const device = await this.#exchange(mount, () =>
+      authorizeDevice(client, this.#outboundOf(config), role.oidcScopes),
+    );
+    const lastsMs = Math.min(device.expiresInSeconds * 1000, DEVICE_LOGIN_LASTS_MS);
+    const login = {
+      ...this.#newLogin(name, role, request, lastsMs),
+      deviceCode: device.deviceCode,
+    };
+    const intervalSeconds =
+      role.pollIntervalSeconds || device.intervalSeconds || DEFAULT_POLL_INTERVAL_SECONDS;
+    const state = this.#seal(mount, config, login);
+    return { url: device.url, poll: { state, intervalSeconds, userCode: device.userCode } };
+  }
+
+  async #requireUnused(mount: MountScope, login: LoginState): Promise<void> {
+    const used = await usedStateRecords(mount).find(this.#context.store, stateDigest(login));
+    if (used !== undefined) refuse(EXPIRED);
+  }
+
+  /** The claims of the user, from the code or the token that the browser has brought. */
+  async #verify(
+    mount: MountScope,
+    { login, config }: ReturnedLogin,
+    answer: BrowserAnswer,
+  ): Promise<Claims> {
+    await this.#requireUnused(mount, login);
+    if (config.bringsToken) {
+      if (answer.idToken === '') return refuse('no id_token received from the provider');
+      const claims = await verifyToken(this.#context, mount, config, answer.idToken);
+      const { nonce } = claims;
+      // Nothing else ties the token to this login.
+      if (typeof nonce !== 'string' || !isSame(nonce, login.nonce))
+        refuse('the token is of another login');
+      return claims;
+    }
+    if (answer.code === '') return refuse('no code received from the provider');
+    const client = await requireClient(this.#context, mount, config);
+    const { idToken, userInfo } = await this.#exchange(mount, () =>
+      redeemCode(client, this.#outboundOf(config), login, answer),
+    );
+    const claims = await verifyToken(this.#context, mount, config, idToken);
+    return { ...userInfo, ...claims };
+  }
+
+  /**
+   * One login for each state, however many replicas and requests there are at a time.
+   * @param accepted kept for the program that began the login
+   */
+  #markUsed(
+    mount: MountScope,
+    login: LoginState,
+    accepted?: { readonly claimsJson: string; readonly codeDigest: string },
+  ): Promise<void> {
     return this.#context.store.transact(async (tx) => {
       const used = usedStateRecords(mount);
       const digest = stateDigest(login);
-      if ((await used.find(tx, digest)) !== undefined) refuse('expired or missing OAuth state');
-      used.write(tx, [digest], { expiresAtMs: login.expiresAtMs });
+      if ((await used.find(tx, digest)) !== undefined) refuse(EXPIRED);
+      const { expiresAtMs } = login;
+      used.write(tx, [digest], { expiresAtMs });
+      if (accepted !== undefined)
+        finishedLoginRecords(mount).write(tx, [digest], { ...accepted, expiresAtMs });
     });
   }
 
-  async #redeem(
+  /** The claims that were accepted for a login, once. */
+  async #takeAccepted(
     mount: MountScope,
-    config: JwtConfig,
-    client: OidcClient,
-    { login, answer }: { readonly login: LoginState; readonly answer: BrowserAnswer },
-  ): ReturnType<typeof redeemCode> {
+    login: LoginState,
+    code: string,
+  ): Promise<Claims | undefined> {
+    const records = finishedLoginRecords(mount);
+    const digest = stateDigest(login);
+    const accepted = await records.find(this.#context.store, digest);
+    if (accepted === undefined) return undefined;
+    if (accepted.codeDigest !== '' && !isSame(accepted.codeDigest, digestOf(code)))
+      return refuse(EXPIRED);
+    const taken = await this.#context.store.transact(async (tx) => {
+      const found = await records.find(tx, digest);
+      if (found !== undefined) records.delete(tx, digest);
+      return found;
+    });
+    return taken === undefined ? refuse(EXPIRED) : (JSON.parse(taken.claimsJson) as Claims);
+  }
+
+  async #exchange<T>(mount: MountScope, ask: () => Promise<T>): Promise<T> {
     try {
-      return await this.#exchanges.send(mount, () =>
-        redeemCode(client, this.#outboundOf(config), login, answer),
-      );
+      return await this.#exchanges.send(mount, ask);
     } catch (err) {
       if (!(err instanceof ExchangeFailure)) throw err;
       const { message: reason } = err;

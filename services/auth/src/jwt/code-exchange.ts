@@ -3,6 +3,7 @@ import { type Outbound, outboundFailure, readBeginning } from '@keelson/outbound
 import type { Configuration, CustomFetch, ServerMetadata } from 'openid-client';
 import type { Claims } from '../providers/domain/claims.ts';
 import type { ProviderDocument } from '../providers/provider-requests.ts';
+import type { JwtConfig } from './domain/jwt-config.ts';
 import type { LoginState } from './domain/login-state.ts';
 
 const TIME_LIMIT_SECONDS = 5;
@@ -58,31 +59,67 @@ const configure = async (
   return configuration;
 };
 
+const toScope = (scopes: readonly string[]): string =>
+  [...new Set(['openid', ...scopes])].join(' ');
+
 /** Where the browser is sent. @param state sealed */
 export const authorizationUrl = async (
   client: OidcClient,
   outbound: Pick<Outbound, 'fetch'>,
   { redirectUri, nonce, codeVerifier }: LoginState,
-  { state, scopes }: { readonly state: string; readonly scopes: readonly string[] },
+  {
+    state,
+    scopes,
+    postsForm,
+    bringsToken,
+  }: Pick<JwtConfig, 'postsForm' | 'bringsToken'> & {
+    readonly state: string;
+    readonly scopes: readonly string[];
+  },
 ): Promise<string> => {
   const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await loadClient();
   return buildAuthorizationUrl(await configure(client, outbound), {
     redirect_uri: redirectUri,
-    response_type: 'code',
-    scope: [...new Set(['openid', ...scopes])].join(' '),
+    response_type: bringsToken ? 'id_token' : 'code',
+    scope: toScope(scopes),
     state,
     nonce,
-    code_challenge: await calculatePKCECodeChallenge(codeVerifier),
-    code_challenge_method: 'S256',
+    ...(postsForm && { response_mode: 'form_post' }),
+    ...(!bringsToken && {
+      code_challenge: await calculatePKCECodeChallenge(codeVerifier),
+      code_challenge_method: 'S256',
+    }),
   }).href;
 };
 
 /** The provider has refused the code, or has not answered; the reason is for the operator's log. */
 export class ExchangeFailure extends Error {}
 
+/** The token about a user, of which the signature is still to be verified, and what the provider adds to it. */
+export interface RedeemedUser {
+  readonly idToken: string;
+  readonly userInfo: Claims;
+}
+
+const toFailure = (cause: unknown): ExchangeFailure => {
+  if (cause instanceof ExchangeFailure) return cause;
+  const text = cause instanceof Error ? cause.message : outboundFailure(cause);
+  return new ExchangeFailure(text, { cause });
+};
+
+const askAboutUser = async (
+  { metadata }: OidcClient,
+  configuration: Configuration,
+  accessToken: string,
+  subject: string,
+): Promise<Claims> => {
+  if (typeof metadata['userinfo_endpoint'] !== 'string') return {};
+  const { fetchUserInfo } = await loadClient();
+  return (await fetchUserInfo(configuration, accessToken, subject)) as Claims;
+};
+
 /**
  * Redeems the code of the browser.
- * @returns the token about the user, of which the signature is still to be verified, and what the provider adds to it
  * @throws ExchangeFailure
  */
 export const redeemCode = async (
@@ -90,8 +127,8 @@ export const redeemCode = async (
   outbound: Pick<Outbound, 'fetch'>,
   { redirectUri, nonce, codeVerifier }: LoginState,
   answer: { readonly code: string; readonly state: string; readonly iss: string },
-): Promise<{ readonly idToken: string; readonly userInfo: Claims }> => {
-  const { authorizationCodeGrant, fetchUserInfo } = await loadClient();
+): Promise<RedeemedUser> => {
+  const { authorizationCodeGrant } = await loadClient();
   const configuration = await configure(client, outbound);
   const url = new URL(redirectUri);
   url.searchParams.set('code', answer.code);
@@ -107,14 +144,78 @@ export const redeemCode = async (
     const subject = tokens.claims()?.sub;
     if (tokens.id_token === undefined || subject === undefined)
       throw new ExchangeFailure('the provider has sent no token about the user');
-    const hasUserInfo = typeof client.metadata['userinfo_endpoint'] === 'string';
-    const userInfo = hasUserInfo
-      ? await fetchUserInfo(configuration, tokens.access_token, subject)
-      : {};
-    return { idToken: tokens.id_token, userInfo: userInfo as Claims };
+    const userInfo = await askAboutUser(client, configuration, tokens.access_token, subject);
+    return { idToken: tokens.id_token, userInfo };
   } catch (cause) {
-    if (cause instanceof ExchangeFailure) throw cause;
-    const text = cause instanceof Error ? cause.message : outboundFailure(cause);
-    throw new ExchangeFailure(text, { cause });
+    throw toFailure(cause);
+  }
+};
+
+/** The page at which somebody permits the login of a device, and by which the provider knows it. */
+export interface DeviceAuthorization {
+  readonly url: string;
+  /** Which the user types there; "" if it is part of the address. */
+  readonly userCode: string;
+  readonly deviceCode: string;
+  readonly expiresInSeconds: number;
+  readonly intervalSeconds: number | undefined;
+}
+
+/** Begins the login of a device (RFC 8628). @throws ExchangeFailure */
+export const authorizeDevice = async (
+  client: OidcClient,
+  outbound: Pick<Outbound, 'fetch'>,
+  scopes: readonly string[],
+): Promise<DeviceAuthorization> => {
+  const { initiateDeviceAuthorization } = await loadClient();
+  if (typeof client.metadata['device_authorization_endpoint'] !== 'string')
+    throw new ExchangeFailure('the provider has no device_authorization_endpoint');
+  try {
+    const configuration = await configure(client, outbound);
+    const begun = await initiateDeviceAuthorization(configuration, { scope: toScope(scopes) });
+    const complete = begun.verification_uri_complete;
+    return {
+      url: complete ?? begun.verification_uri,
+      userCode: complete === undefined ? begun.user_code : '',
+      deviceCode: begun.device_code,
+      expiresInSeconds: begun.expires_in,
+      intervalSeconds: begun.interval,
+    };
+  } catch (cause) {
+    throw toFailure(cause);
+  }
+};
+
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** Names of the answers after which a device asks again (RFC 8628 §3.5). */
+const PENDING = ['authorization_pending', 'slow_down'] as const;
+export type PendingAnswer = (typeof PENDING)[number];
+
+/**
+ * The token about the user who has permitted the login of a device, or why there is none yet.
+ * @throws ExchangeFailure
+ */
+export const redeemDevice = async (
+  client: OidcClient,
+  outbound: Pick<Outbound, 'fetch'>,
+  deviceCode: string,
+): Promise<RedeemedUser | PendingAnswer> => {
+  const { genericGrantRequest, ResponseBodyError } = await loadClient();
+  const configuration = await configure(client, outbound);
+  try {
+    const tokens = await genericGrantRequest(configuration, DEVICE_GRANT, {
+      device_code: deviceCode,
+    });
+    const subject = tokens.claims()?.sub;
+    if (tokens.id_token === undefined || subject === undefined)
+      throw new ExchangeFailure('the provider has sent no token about the user');
+    const userInfo = await askAboutUser(client, configuration, tokens.access_token, subject);
+    return { idToken: tokens.id_token, userInfo };
+  } catch (cause) {
+    const pending =
+      cause instanceof ResponseBodyError && PENDING.find((name) => name === cause.error);
+    if (pending) return pending;
+    throw toFailure(cause);
   }
 };

@@ -44,20 +44,24 @@ const CONFIG_FIELDS = {
     maxLength: 4096,
   }),
   oidc_response_mode: field.string({
-    description: 'How the browser returns: "query" only.',
+    description:
+      'How the browser returns: "query" (default) with parameters in its address, or "form_post" with a form.',
     default: '',
     maxLength: 16,
     check: (mode) =>
-      mode === '' || mode === 'query' ? undefined : `invalid response_mode: "${mode}"`,
+      mode === '' || mode === 'query' || mode === 'form_post'
+        ? undefined
+        : `invalid response_mode: "${mode}"`,
   }),
   oidc_response_types: field.commaList({
-    description: 'What the browser returns with: "code" only.',
+    description:
+      'What the browser returns with: "code" (default), or "id_token", which needs form_post.',
     default: [],
     maxLength: 64,
     check: (types) =>
-      types.every((type) => type === 'code')
+      types.every((type) => type === 'code' || type === 'id_token')
         ? undefined
-        : 'invalid response_types: only "code" is served',
+        : 'invalid response_types: each must be "code" or "id_token"',
   }),
   jwks_url: urlField('jwks_url', 'Address of a JSON Web Key Set.'),
   jwks_ca_pem: certificatesField('jwks_ca_pem'),
@@ -126,12 +130,16 @@ const toConfig = (given: FieldValues<typeof CONFIG_FIELDS>): Omit<JwtConfig, 'st
   defaultRole: given.default_role.toLowerCase(),
   oidcClientId: given.oidc_client_id,
   oidcClientSecret: given.oidc_client_secret,
+  postsForm: given.oidc_response_mode === 'form_post',
+  bringsToken: given.oidc_response_types.includes('id_token'),
 });
 
 const configDocument = (config: JwtConfig): JsonObject => ({
   oidc_discovery_url: config.oidcDiscovery?.url ?? '',
   oidc_discovery_ca_pem: config.oidcDiscovery?.caPem ?? '',
   oidc_client_id: config.oidcClientId,
+  oidc_response_mode: config.postsForm ? 'form_post' : '',
+  oidc_response_types: config.bringsToken ? ['id_token'] : [],
   jwks_url: config.jwks?.url ?? '',
   jwks_ca_pem: config.jwks?.caPem ?? '',
   jwks_pairs: config.jwksPairs.map(({ url, caPem }) => ({ jwks_url: url, jwks_ca_pem: caPem })),

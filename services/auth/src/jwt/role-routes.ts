@@ -12,6 +12,7 @@ import {
 import type { JwtContext } from './config-operations.ts';
 import {
   BOUND_CLAIMS_TYPES,
+  CALLBACK_MODES,
   type JwtRole,
   NEW_JWT_ROLE,
   ROLE_TYPES,
@@ -21,6 +22,7 @@ import {
 import { roleRecords } from './jwt-records.ts';
 
 const TAG = 'jwt';
+const MAX_POLL_INTERVAL = 60;
 const LIST = { maxLength: 16_384 } as const;
 const CLAIM = { maxLength: 1024 } as const;
 
@@ -44,6 +46,27 @@ const ROLE_FIELDS = {
   oidc_scopes: field.commaList({
     description: 'Scopes that a login through a browser asks for, in addition to openid.',
     ...LIST,
+  }),
+  callback_mode: field.string({
+    description:
+      'Where the browser returns to: "client" (default) to the program that began the login, "direct" to Keelson, "device" nowhere, as its user types a code at the provider. The program then asks for the result.',
+    check: (mode) =>
+      mode === '' || CALLBACK_MODES.some((one) => one === mode)
+        ? undefined
+        : `invalid 'callback_mode': ${mode}`,
+    maxLength: 16,
+  }),
+  poll_interval: field.integer({
+    description:
+      'Seconds between the questions of a program for the result, up to 60; 0: as the provider says, or 5.',
+    check: (seconds) =>
+      seconds >= 0 && seconds <= MAX_POLL_INTERVAL
+        ? undefined
+        : `poll_interval must be an integer from 0 to ${MAX_POLL_INTERVAL}`,
+  }),
+  oidc_disable_confirmation: field.bool({
+    description:
+      'Whether the browser of a direct login is not asked if its user has begun it, so that a link is enough to sign another in.',
   }),
   bound_audiences: field.commaList({
     description: 'The token must be for one of these (aud). Empty: for nobody in particular.',
@@ -94,6 +117,9 @@ const roleDocument = (role: JwtRole): JsonObject => ({
   role_type: role.roleType,
   allowed_redirect_uris: role.allowedRedirectUris,
   oidc_scopes: role.oidcScopes,
+  callback_mode: role.callbackMode,
+  poll_interval: role.pollIntervalSeconds,
+  oidc_disable_confirmation: role.skipsConfirmation,
   bound_audiences: role.boundAudiences,
   bound_subject: role.boundSubject,
   bound_claims: role.boundClaims,
@@ -120,6 +146,12 @@ const withSettings =
           : (ROLE_TYPES.find((type) => type === given.role_type) ?? role.roleType),
       allowedRedirectUris: [...(given.allowed_redirect_uris ?? role.allowedRedirectUris)],
       oidcScopes: [...(given.oidc_scopes ?? role.oidcScopes)],
+      callbackMode:
+        given.callback_mode === ''
+          ? 'client'
+          : (CALLBACK_MODES.find((mode) => mode === given.callback_mode) ?? role.callbackMode),
+      pollIntervalSeconds: given.poll_interval ?? role.pollIntervalSeconds,
+      skipsConfirmation: given.oidc_disable_confirmation ?? role.skipsConfirmation,
       boundAudiences: [...(given.bound_audiences ?? role.boundAudiences)],
       boundSubject: given.bound_subject ?? role.boundSubject,
       boundClaims: given.bound_claims ? toBoundClaims(given.bound_claims) : role.boundClaims,

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type { Document } from '../client/api-client.ts';
 import { CliFailure } from '../client/failure.ts';
@@ -29,6 +30,7 @@ interface LoginOptions {
   readonly username?: string;
   readonly roleId?: string;
   readonly role?: string;
+  readonly device?: true;
   readonly clientCert?: string;
   readonly clientKey?: string;
 }
@@ -76,6 +78,38 @@ const signInByBrowser = async (
     client_nonce: nonce,
   });
   return cli.client.v1(`auth/${mount}/oidc/callback?${query.toString()}`, anonymous);
+};
+
+/** Signs in by a page of the provider, which the user opens on any machine. */
+const signInByDevice = async (
+  cli: Cli,
+  mount: string,
+  role: string | undefined,
+): Promise<Document> => {
+  const client_nonce = randomUUID();
+  const post = (name: string, body: object, accept: readonly number[] = []): Promise<Document> =>
+    cli.client.v1(`auth/${mount}/oidc/${name}`, {
+      method: 'POST',
+      body: { client_nonce, ...body },
+      accept,
+      isAnonymous: true,
+    });
+  const { data } = await post('auth_url', role === undefined ? {} : { role });
+  if (data.state === undefined)
+    throw new CliFailure('The role has no callback_mode device: leave out --device.');
+  const code = data.user_code === undefined ? '' : `Type the code ${data.user_code} there.\n\n`;
+  process.stderr.write(`Open this address in a browser:\n\n${data.auth_url}\n\n${code}`);
+  let delayMs = Number(data.poll_interval) * 1000;
+  for (;;) {
+    await setTimeout(delayMs);
+    const answer = await post('poll', { state: data.state }, [400]);
+    if (answer.errors === undefined) return answer;
+    const [text] = answer.errors;
+    // RFC 8628 §3.5
+    if (text === 'slow_down') delayMs += 5000;
+    else if (text !== 'authorization_pending')
+      throw new CliFailure(`Nobody is signed in: ${text}.`);
+  }
 };
 
 /** Signs in with the certificate of the connection. */
@@ -140,7 +174,8 @@ const signIn = async (
         jwt: await readSecretLine('Token of the service account'),
       }),
     cert: async () => signInByCertificate(cli, at, options),
-    oidc: async () => signInByBrowser(cli, path, role),
+    oidc: async () =>
+      options.device === true ? signInByDevice(cli, path, role) : signInByBrowser(cli, path, role),
   };
   const { auth } = await requests[method]();
   return (auth.mfa_requirement === null ? auth : await withSecondFactor(cli, auth.mfa_requirement))
@@ -355,6 +390,10 @@ export const addAccessCommands = (program: Command, cli: Cli): void => {
     .option(
       '--role <name>',
       'for kubernetes; for jwt and oidc, the default role of the mount if left out; for cert, the first that fits',
+    )
+    .option(
+      '--device',
+      'for oidc: the browser is on any machine, and the role has callback_mode device',
     )
     .option('--client-cert <file>', 'certificate in PEM, for cert')
     .option('--client-key <file>', 'its private key in PEM, for cert')

@@ -32,7 +32,10 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   ],
   'needs somebody who fails to sign in': ['local/sign-in-lockouts/…'],
   'needs a method that reports groups': ['shared/entity-aliases~group/…'],
-  'needs a login at a provider of identities': ['local/mounts/*/jwt/used-states/…'],
+  'needs a login at a provider of identities': [
+    'local/mounts/*/jwt/finished-logins/…',
+    'local/mounts/*/jwt/used-states/…',
+  ],
   'needs an object storage': ['shared/object-owner/…'],
   'needs the built-in runner with Terraform': ['shared/runner-turns/…'],
   'needs a run with a token of its own': ['shared/workload-keys/…'],

@@ -27,6 +27,10 @@ export const jwtConfigShape = Type.Object({
   /** The client that the provider knows, for logins through a browser; "" without them. */
   oidcClientId: Type.String(),
   oidcClientSecret: Type.String(),
+  /** Whether the browser brings a form in place of parameters in its address. */
+  postsForm: Type.Boolean(),
+  /** Whether the browser brings the token itself, and no code for it. */
+  bringsToken: Type.Boolean(),
   /** Base64; encrypts what a login through a browser has to remember. */
   stateKey: Type.String(),
 });
@@ -59,6 +63,10 @@ export const requireSoundClient = (config: JwtConfig): JwtConfig => {
   if (oidcClientId !== '' && oidcDiscovery === undefined)
     throw new KeelsonError('request.invalid', {
       text: "'oidc_discovery_url' must be set for OIDC",
+    });
+  if (config.bringsToken && !config.postsForm)
+    throw new KeelsonError('request.invalid', {
+      text: "response_mode 'form_post' is required for response_type 'id_token'",
     });
   return config;
 };

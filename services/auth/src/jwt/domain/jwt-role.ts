@@ -13,11 +13,20 @@ type BoundClaim = Shaped<typeof boundClaimShape>;
 /** Leeways are in seconds: 0 means the default, less than 0 none. */
 export const ROLE_TYPES = ['jwt', 'oidc'] as const;
 
+/** `client`: a program that waits for the browser; `direct`: Keelson; `device`: the page of the provider for devices. */
+export const CALLBACK_MODES = ['client', 'direct', 'device'] as const;
+export type CallbackMode = (typeof CALLBACK_MODES)[number];
+
 export const jwtRoleShape = Type.Object({
   roleType: Type.Enum(ROLE_TYPES),
   /** Where the browser may return to. */
   allowedRedirectUris: Type.Array(Type.String()),
   oidcScopes: Type.Array(Type.String()),
+  callbackMode: Type.Enum(CALLBACK_MODES),
+  /** 0: as the provider says. */
+  pollIntervalSeconds: Type.Integer(),
+  /** Whether the browser of a direct login is not asked if its user has begun it. */
+  skipsConfirmation: Type.Boolean(),
   boundAudiences: Type.Array(Type.String()),
   boundSubject: Type.String(),
   boundClaims: Type.Record(Type.String(), boundClaimShape),
@@ -38,6 +47,9 @@ export const NEW_JWT_ROLE: JwtRole = {
   roleType: 'oidc',
   allowedRedirectUris: [],
   oidcScopes: [],
+  callbackMode: 'client',
+  pollIntervalSeconds: 0,
+  skipsConfirmation: false,
   boundAudiences: [],
   boundSubject: '',
   boundClaims: {},
@@ -95,7 +107,7 @@ export const requireSoundRole = (role: JwtRole): JwtRole => {
   requireSoundMappings(role);
   requireSoundClaims(role);
   if (role.roleType === 'oidc')
-    return role.allowedRedirectUris.length > 0
+    return role.allowedRedirectUris.length > 0 || role.callbackMode === 'device'
       ? role
       : refuse("'allowed_redirect_uris' must be set if 'role_type' is 'oidc' or unspecified");
   const isBound =

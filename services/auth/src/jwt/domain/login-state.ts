@@ -3,13 +3,26 @@
  * nothing, and any replica can finish one.
  */
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
+import type { CallbackMode } from './jwt-role.ts';
 
 /** Time between the request for the provider's address and the return of the browser. */
 export const LOGIN_LASTS_MS = 5 * 60_000;
 
+/** Longest time in which somebody types the code of a device. */
+export const DEVICE_LOGIN_LASTS_MS = 15 * 60_000;
+
 export interface LoginState {
+  /** Who completes the login: the browser's program, Keelson itself, or the provider's page for devices. */
+  readonly mode: CallbackMode;
   readonly role: string;
+  /** Where the provider sends the browser; "" for a device. */
   readonly redirectUri: string;
+  /** Where the browser goes on from there; "" if it stays. */
+  readonly returnTo: string;
+  /** By which the provider knows the login of a device; "" for others. */
+  readonly deviceCode: string;
+  /** Address of the program that began the login. */
+  readonly remoteAddress: string;
   /** The provider puts it into the token, so that the token is of this login. */
   readonly nonce: string;
   /** Proves to the provider that the code is redeemed by whoever asked for it (RFC 7636). */
