@@ -2,7 +2,6 @@ import { readFields } from '@keelson/secrets-api';
 import { propertySettings } from '@keelson/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { matchesGlob } from '../names/domain/glob.ts';
 import { acceptsCommonName, acceptsName } from './domain/name-acceptance.ts';
 import type { Role } from './domain/role.ts';
 import { ROLE_FIELDS, type RoleParameters, toRole } from './role-parameters.ts';
@@ -82,19 +81,6 @@ describe('names that a role allows', () => {
         expect(typeof decided).toBe('boolean');
       }),
       propertySettings({ numRuns: 2000 }),
-    );
-  });
-});
-
-describe('globs', () => {
-  test('match the same texts as the equivalent regular expression', () => {
-    const piece = fc.stringMatching(/^[ab.*]{0,8}$/);
-    fc.assert(
-      fc.property(piece, fc.stringMatching(/^[ab.]{0,10}$/), (pattern, text) => {
-        const expression = pattern.replaceAll('.', '\\.').replaceAll(/\*+/g, '.*');
-        expect(matchesGlob(pattern, text)).toBe(new RegExp(`^${expression}$`).test(text));
-      }),
-      propertySettings({ numRuns: 5000 }),
     );
   });
 });

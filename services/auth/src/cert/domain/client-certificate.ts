@@ -1,4 +1,5 @@
 /** The certificate of a client, and the roles for which it is good. */
+import { matchesGlob } from '@keelson/secrets-api/glob';
 import {
   ATTRIBUTE,
   attributeValues,
@@ -16,7 +17,6 @@ import {
   readPemBlocks,
   toSerialKey,
 } from '@keelson/x509';
-import { matchesGlob } from '../../providers/domain/claims.ts';
 import type { CertRole, RevocationList } from './cert-role.ts';
 
 export interface ClientCertificate {

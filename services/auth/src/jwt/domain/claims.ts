@@ -1,6 +1,8 @@
 /** The claims of a verified token, compared with what a role demands. */
+
 import { KeelsonError } from '@keelson/errors';
-import { type Claims, findClaim, matchesGlob, memberOf } from '../../providers/domain/claims.ts';
+import { matchesGlob } from '@keelson/secrets-api/glob';
+import { type Claims, findClaim, memberOf } from '../../providers/domain/claims.ts';
 import type { JwtRole } from './jwt-role.ts';
 
 /** Longest name of a user, which each list of tokens shows. */

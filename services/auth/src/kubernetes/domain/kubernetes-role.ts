@@ -1,9 +1,10 @@
 /** Roles: which service accounts may sign in, and what the login has. */
+
 import { KeelsonError } from '@keelson/errors';
+import { matchesGlob } from '@keelson/secrets-api/glob';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 import { DEFAULT_TOKEN_SETTINGS, tokenSettingsShape } from '../../logins/domain/token-settings.ts';
-import { matchesGlob } from '../../providers/domain/claims.ts';
 import { parseSelector, selects } from './namespace-selector.ts';
 import type { ServiceAccount } from './service-account.ts';
 

@@ -23,18 +23,3 @@ const followPointer = (claims: Claims, pointer: string): unknown =>
 /** A claim by its name, or by a JSON pointer, which begins with "/". Absent and null are both undefined. */
 export const findClaim = (claims: Claims, claim: string): unknown =>
   (claim.startsWith('/') ? followPointer(claims, claim) : memberOf(claims, claim)) ?? undefined;
-
-/** Whether a text is of a pattern in which "*" is any text; the parts between are found from left to right. */
-export const matchesGlob = (pattern: string, text: string): boolean => {
-  const [first = '', ...parts] = pattern.split('*');
-  const last = parts.pop();
-  if (last === undefined) return pattern === text;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of parts) {
-    const found = text.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
-};

@@ -1,7 +1,7 @@
 /** The alternative names of a request that a role allows, and why it does not allow the others (reference §3.2, §3.3). */
+import { matchesGlob } from '@keelson/secrets-api/glob';
 import { parseIpAddress, parseIpRange } from '@keelson/x509';
 import { type AlternativeNames, listNames } from '../../names/domain/alternative-names.ts';
-import { matchesGlob } from '../../names/domain/glob.ts';
 import { findOtherNameRefusal } from '../../names/domain/other-name.ts';
 import { acceptsName } from '../../roles/domain/name-acceptance.ts';
 import { withoutTemplates } from '../../roles/domain/name-templates.ts';

@@ -3,7 +3,9 @@
  * that the role does not allow refuses the whole request (reference §3.2, §3.3, §4.6). In the vendor
  * dialect only the common name does: other names are left out.
  */
+
 import { KeelsonError } from '@keelson/errors';
+import { matchesGlob } from '@keelson/secrets-api/glob';
 import {
   type AlternativeNameParameters,
   type AlternativeNames,
@@ -16,7 +18,6 @@ import {
   withCommonName,
   withoutRootDot,
 } from '../../names/domain/alternative-names.ts';
-import { matchesGlob } from '../../names/domain/glob.ts';
 import { type OtherName, parseOtherName } from '../../names/domain/other-name.ts';
 import { acceptsCommonName } from '../../roles/domain/name-acceptance.ts';
 import type { Role } from '../../roles/domain/role.ts';

@@ -1,7 +1,8 @@
 /** Other names in requests and roles: `<oid>;UTF8:<value>` (reference §3.3). */
+
 import { KeelsonError } from '@keelson/errors';
+import { matchesGlob } from '@keelson/secrets-api/glob';
 import { isObjectIdentifier } from '@keelson/x509';
-import { matchesGlob } from './glob.ts';
 
 export interface OtherName {
   readonly oid: string;

@@ -3,7 +3,7 @@
  * an `@`, else a host name, possibly with one wildcard in its first label. The ways to be accepted
  * (any name, localhost, bare domain, subdomain, glob) are independent of each other.
  */
-import { matchesGlob } from '../../names/domain/glob.ts';
+import { matchesGlob } from '@keelson/secrets-api/glob';
 import { isHostname, isWildcardLabel, toAsciiHostname } from '../../names/domain/hostname.ts';
 import { withoutTemplates } from './name-templates.ts';
 import type { Role } from './role.ts';

@@ -1,6 +1,7 @@
 /** Roles: named sets of rules for creating tokens. */
 
 import { KeelsonError } from '@keelson/errors';
+import { matchesGlob } from '@keelson/secrets-api/glob';
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 
@@ -24,21 +25,6 @@ export const tokenRoleShape = Type.Object({
   tokenType: Type.Enum(['service', 'batch', 'default-service', 'default-batch']),
 });
 export type TokenRole = Shaped<typeof tokenRoleShape>;
-
-/** Each `*` matches any text; the parts between are found from left to right. */
-const matchesGlob = (glob: string, name: string): boolean => {
-  const [first = '', ...parts] = glob.split('*');
-  const last = parts.pop();
-  if (last === undefined) return glob === name;
-  if (!name.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of parts) {
-    const found = name.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  return name.length - last.length >= at && name.endsWith(last);
-};
 
 const listed = (name: string, names: readonly string[], globs: readonly string[]): boolean =>
   names.includes(name) || globs.some((glob) => matchesGlob(glob, name));
