@@ -29,6 +29,7 @@ import { VERSION } from '@keelson/runtime';
 import type { Barrier, Store } from '@keelson/storage';
 import { accessRpc } from './access/access-rpc.ts';
 import { followDecisionState } from './access/decision-state.ts';
+import { createActivityRecorder } from './activity/activity-recorder.ts';
 import { followAuditDevices } from './audit/audit-records.ts';
 import { type SysConfig, toSystemTtls } from './config.ts';
 import { removeCubbyhole } from './cubbyhole/cubbyhole-records.ts';
@@ -210,6 +211,7 @@ export const composeCore = (parts: SysParts) => {
     clock,
     requireOwnKeyring: () => gate.requireOpen(rotationRecords.path),
   };
+  const activity = createActivityRecorder({ store, clock, mounts: views.mounts });
   return {
     parts,
     transport,
@@ -231,6 +233,7 @@ export const composeCore = (parts: SysParts) => {
     decisionState,
     rotation,
     findMount,
+    activity,
   };
 };
 
@@ -245,6 +248,7 @@ export const sysRpc = (core: SysCore): SysRpc => {
       tokens: core.tokens,
       policies: views.policies,
       decisionState: core.decisionState,
+      noteUse: (token) => core.activity.noteUse(token),
       awaitIndex: (header) => awaitIndex(member, header),
       auditDevices: views.auditDevices,
       systemTtls,

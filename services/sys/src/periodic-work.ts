@@ -10,6 +10,7 @@ import { removeExpired } from './tokens/token-revocation-operations.ts';
 
 const TOKEN_EXPIRY_EVERY_MS = 1000;
 const PRIMARY_SEARCH_EVERY_MS = 5000;
+const ACTIVITY_EVERY_MS = 30_000;
 const ROTATION_EVERY_MS = 5 * 60_000;
 
 /** Periodic work that writes only records local to the cluster. */
@@ -18,6 +19,7 @@ const LOCAL_WORK: ReadonlySet<string> = new Set([
   'lease-expiry',
   'departures',
   'oidc-codes',
+  'activity',
   'primary-search',
   'node-echo',
   'version-history',
@@ -54,6 +56,15 @@ const allWork = (context: SysContext): Readonly<Record<string, PeriodicWork>> =>
     // An SQLite file is used by one process only.
     ...(build.storageType !== 'sqlite' && { 'node-echo': nodes.echoing }),
     'version-history': versions.recording,
+    // Runs in every replica: each notes the requests that it decides about.
+    activity: {
+      everyMs: ACTIVITY_EVERY_MS,
+      inEveryReplica: true,
+      round: async (options) => {
+        await context.activity.write(options);
+        return false;
+      },
+    },
     // Runs in every replica: each counts its own encryptions, and replicas that rotate agree on the term.
     'key-rotation': {
       everyMs: ROTATION_EVERY_MS,

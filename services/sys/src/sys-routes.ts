@@ -2,6 +2,7 @@
 
 import type { Route } from '@keelson/edge';
 import { capabilityRoutes } from './access/capability-routes.ts';
+import { counterRoutes } from './activity/activity-routes.ts';
 import { backupRoutes } from './backups/backup-routes.ts';
 import type { SysContext } from './compose-context.ts';
 import { createTokenEntities } from './logins/login-operations.ts';
@@ -81,6 +82,13 @@ export const sysRoutes = (
     ...context.administration.routes,
     ...withFormerPaths(replicationRoutes(replication)),
     ...drRoutes(replication),
+    ...counterRoutes({
+      store,
+      clock,
+      mounts: views.mounts,
+      namespaces: views.namespaces,
+      recorder: context.activity,
+    }),
     ...upgradeRoutes(replication.context.members),
     ...metricsRoutes({ replicationStatus: replication.status, countDamage }),
   ];

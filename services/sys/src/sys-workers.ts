@@ -104,6 +104,10 @@ export const createSysWorkers = (
       await opening?.stop();
       opening = undefined;
       await stopWork();
+      if (!seal.isSealed)
+        await context.activity.write().catch((error: unknown) => {
+          logger.warn({ err: error }, 'clients of the last seconds are not counted');
+        });
     },
   };
 };

@@ -15,6 +15,7 @@ import {
   warned,
 } from './field-effects.ts';
 
+const ACTIVITY = 'src/activity/activity.integration.test.ts';
 const TOKENS = 'src/tokens/tokens.integration.test.ts';
 const ROLES = 'src/tokens/token-roles.integration.test.ts';
 const ALIASED = 'src/tokens/aliased-tokens.integration.test.ts';
@@ -196,6 +197,14 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: TUNING,
   },
   ...IDENTITY_FIELDS,
+  'counting of clients': {
+    routes: ['POST /sys/internal/counters/config'],
+    fields: {
+      enabled: elsewhere(ACTIVITY, "enabled: 'disable'"),
+      default_report_months: elsewhere(ACTIVITY, 'default_report_months: 3'),
+      retention_months: elsewhere(ACTIVITY, 'retention_months: 1'),
+    },
+  },
   ...OIDC_FIELDS,
   moves: {
     routes: ['POST /sys/remount'],

@@ -29,6 +29,7 @@ const SUDO = [
   /^\/sys\/(generate-root-token|rotate\/(root|recovery)|plugins\/catalog)\/.*$/,
   /^\/sys\/rotate\/(keyring|unseal-key)$/,
   /^\/sys\/internal\/ui\/recent-requests$/,
+  /^\/sys\/internal\/counters\/activity\/export$/,
   /^\/sys\/auth\/.*$/,
   /^\/sys\/(leases\/)?(revoke-prefix|revoke-force)\/.*$/,
   /^\/sys\/leases\/lookup\/.*$/,
@@ -39,7 +40,7 @@ const SUDO = [
   /^\/auth\/token\/(accessors|revoke-orphan)$/,
 ];
 const ROOT_NAMESPACE_ONLY =
-  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|host-info|version-history|plugins\/.*|decode-token|audit.*|leader|ha-status|step-down|upgrade|metrics|internal\/ui\/recent-requests|replication\/.*|storage\/.*|quotas\/.*)$/;
+  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|host-info|version-history|plugins\/.*|decode-token|audit.*|leader|ha-status|step-down|upgrade|metrics|internal\/(ui\/recent-requests|counters\/(config|entities|tokens|requests))|replication\/.*|storage\/.*|quotas\/.*)$/;
 
 type Caller =
   | 'none'

@@ -84,6 +84,24 @@ const RULE = 'path "secret/x" { capabilities = ["read"] }';
 
 export const WAYS: readonly Way[] = [
   {
+    route: /^GET \/sys\/internal\/counters\/activity$/,
+    values: () => ({
+      start_time: '2020-01-01T00:00:00Z',
+      end_time: '2020-01-01T00:00:00Z',
+      limit_namespaces: -1,
+      current_billing_period: true,
+    }),
+  },
+  {
+    route: /^GET \/sys\/internal\/counters\/activity\/export$/,
+    without: 'it is a text, which src/activity reads',
+  },
+  {
+    route: /^POST \/sys\/internal\/counters\/config$/,
+    values: () => ({ enabled: 'enable', default_report_months: 7, retention_months: 11 }),
+    observe: (place, path) => dataAt(place, path),
+  },
+  {
     route: /^GET \/sys\/locked-users$/,
     // An accessor of no mount that locks users is refused.
     values: () => ({ mount_accessor: 'token_1' }),

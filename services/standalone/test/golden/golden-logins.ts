@@ -133,6 +133,10 @@ export const makeLogins = async (
     mfa_request_id: half.mfa_requirement.mfa_request_id,
     mfa_payload: { [app.method_id]: ['00000000'] },
   });
+  await v1('POST', 'sys/internal/counters/config', { retention_months: 60 });
+  const { auth: dave } = await v1('POST', 'auth/people/login/alice', { password: 'golden' });
+  const person = answersOf(http, { rootToken: dave.client_token, apiToken: '' });
+  await person.v1('GET', 'auth/token/lookup-self');
   const issuer = 'https://keelson.example';
   await v1('POST', 'identity/oidc/config', { issuer });
   await v1('POST', 'identity/oidc/key/jobs', { algorithm: 'EdDSA', allowed_client_ids: '*' });
@@ -181,6 +185,7 @@ export const makeLogins = async (
       'identity/entity/name/Alice',
       'identity/group/name/Team',
       'identity/oidc/config',
+      'sys/internal/counters/config',
       'identity/oidc/client/wiki',
       'identity/oidc/scope/profile',
       'identity/oidc/assignment/staff',

@@ -6,6 +6,7 @@ import type { LeaseTtls } from '../mounts/domain/lease-ttl.ts';
 import type { MountRecord } from '../mounts/domain/mount.ts';
 import type { PolicyIndex } from '../policies/policy-index.ts';
 import type { Seal } from '../seal/seal.ts';
+import type { TokenEntry } from '../tokens/domain/token-entry.ts';
 import type { TokenContext } from '../tokens/token-context.ts';
 import type { DecisionStates } from './decision-state.ts';
 import type { CeremonyRule } from './domain/special-paths.ts';
@@ -16,6 +17,8 @@ export interface AccessContext {
   readonly tokens: TokenContext;
   readonly policies: () => Promise<PolicyIndex>;
   readonly decisionState: DecisionStates;
+  /** Called for each request that a token has allowed. */
+  readonly noteUse: (token: TokenEntry) => void;
   readonly auditDevices: () => Promise<AuditDevices>;
   readonly systemTtls: LeaseTtls;
   readonly ceremonies: CeremonyRule;

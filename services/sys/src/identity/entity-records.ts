@@ -1,6 +1,13 @@
 /** Records of entities and aliases. Paths contain digests of names, which may be long and have any characters. */
 import { hash } from 'node:crypto';
-import { collection, type Reads, type RecordIndex, type Transaction } from '@keelson/storage';
+import {
+  collection,
+  countRecords,
+  type Reads,
+  type RecordIndex,
+  type Store,
+  type Transaction,
+} from '@keelson/storage';
 import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { type Entity, type EntityAlias, entityAliasShape, entityShape } from './domain/entity.ts';
 
@@ -139,3 +146,7 @@ export const listEntitiesReportedAs = async (
 
 /** The aliases of entities, by their mounts. */
 export const entityAliasMounts: RecordIndex<EntityAlias> = aliases.by.mount;
+
+/** Number of entities in all namespaces; at most `limit`. */
+export const countEntities = (store: Store, limit: number): Promise<number> =>
+  countRecords(store, entities.prefix, limit);

@@ -113,6 +113,7 @@ const ROOT_PROTECTED_PATHS = new PathSet([
   'sys/storage/raft/snapshot-force',
   'sys/storage/raft/snapshot-auto/config/*',
   'sys/internal/inspect/*',
+  'sys/internal/counters/activity/export',
   'sys/internal/ui/recent-requests',
   'sys/seal',
   'sys/step-down',
@@ -133,6 +134,10 @@ export const isRootProtected = (
   (!ceremoniesWithoutToken && CEREMONY_PATHS.has(path));
 
 const RESTRICTED_PATHS = new PathSet([
+  'sys/internal/counters/config',
+  'sys/internal/counters/entities',
+  'sys/internal/counters/tokens',
+  'sys/internal/counters/requests',
   'sys/internal/ui/recent-requests',
   'sys/replication/*',
   'sys/seal',
