@@ -45,6 +45,11 @@ import { jwtMethod } from './jwt/jwt-method.ts';
 import { kubernetesMethod } from './kubernetes/kubernetes-method.ts';
 import { ldapMethod } from './ldap/ldap-method.ts';
 import { type LockoutContext, lockoutsAt } from './logins/lockout-operations.ts';
+import {
+  createLoginMetrics,
+  type LoginMetrics,
+  registerLockedUsers,
+} from './logins/login-metrics.ts';
 import { type Logins, toLimits } from './logins/login-operations.ts';
 import { type AuthMethod, methodOfType, typesOf } from './method.ts';
 import { userpassMethod } from './userpass/userpass-method.ts';
@@ -83,6 +88,9 @@ export interface AuthService {
   stop(): Promise<void>;
 }
 
+/** The methods, as metrics name them. */
+const METHODS = ['approle', 'cert', 'jwt', 'kubernetes', 'ldap', 'userpass'] as const;
+
 const POD_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** Interval in which what has expired is removed. */
@@ -108,13 +116,20 @@ const isPublic =
     );
 
 /** Answers requests by the routes of the method that is mounted. */
-const byMethod = (edge: EdgeService, methods: readonly AuthMethod[]): EdgeService => ({
+const byMethod = (
+  edge: EdgeService,
+  methods: readonly AuthMethod[],
+  metrics: LoginMetrics,
+): EdgeService => ({
   ...edge,
-  handle: (request) => {
+  handle: async (request) => {
     const { head } = request;
     const mount = requireMount(head);
     const { type } = methodOfType(methods, mount.type) ?? mount;
-    return edge.handle({ ...request, head: { ...head, path: `/${type}${head.path}` } });
+    const at = { ...head, path: `/${type}${head.path}` };
+    const response = await edge.handle({ ...request, head: at });
+    metrics.answered(type, head.path, response.head.status);
+    return response;
   },
 });
 
@@ -211,30 +226,39 @@ export const composeAuth = (parts: AuthParts): AuthService => {
     member,
     rpc: replica,
   } = composeServiceReplication(parts, { service: 'auth', logger });
-  const shared = { store, clock, logins };
+  const metrics = createLoginMetrics(parts.registry, METHODS);
+  const shared = { store, clock };
+  const sharedBy = (method: (typeof METHODS)[number]) => ({
+    ...shared,
+    logins: metrics.counting(method, logins),
+  });
   const outboundPolicy = toOutboundPolicy(parts.config);
   const certificates = {
-    ...shared,
+    ...sharedBy('cert'),
     pki: parts.pki,
     isCurrent: createStatusCheck({ outboundPolicy, logger, clock }),
   };
   const methods = [
-    approleMethod({ ...shared, countOnPrimary: countingOnPrimary(member) }),
+    approleMethod({ ...sharedBy('approle'), countOnPrimary: countingOnPrimary(member) }),
     certMethod(certificates),
-    jwtMethod({ ...shared, runs: parts.runs, logger, outboundPolicy }),
+    jwtMethod({ ...sharedBy('jwt'), runs: parts.runs, logger, outboundPolicy }),
     kubernetesMethod({
-      ...shared,
+      ...sharedBy('kubernetes'),
       logger,
       outboundPolicy,
       podFolder: parts.podFolder ?? POD_FOLDER,
     }),
-    ldapMethod({ ...shared, logger, outboundPolicy }),
-    userpassMethod(shared),
+    ldapMethod({ ...sharedBy('ldap'), logger, outboundPolicy }),
+    userpassMethod(sharedBy('userpass')),
   ];
   const edge = authEdge(store, member, logger, methods);
   member.serve(countingForSecondaries(shared, edge));
   const joined = Promise.withResolvers<void>();
   let mounts: readonly Mount[] = [];
+  registerLockedUsers(parts.registry, clock, async () => {
+    const locked = await Promise.all(mounts.map((mount) => lockoutsAt(shared, mount).listLocked()));
+    return locked.flat().length;
+  });
   const follower = {
     store,
     barrier,
@@ -256,7 +280,7 @@ export const composeAuth = (parts: AuthParts): AuthService => {
   const clientCertificates = createClientCertificates(certificates, () => mounts);
   let workers: readonly Worker[] = [];
   return {
-    edge: edgeWhileOpen(byMethod(edge, methods), barrier),
+    edge: edgeWhileOpen(byMethod(edge, methods, metrics), barrier),
     methods: methodsRpc(methods, shared),
     clientCertificates: {
       findRole: (request) => whileOpen(barrier, () => clientCertificates.findRole(request)),

@@ -60,10 +60,11 @@ export const openAuth = async ({
   const logins: LoginRequest[] = [];
   const logged: string[] = [];
   const destination = { write: (line: string) => void logged.push(line) };
-  const compose = (): AuthService =>
+  let answer = (): Promise<object> => Promise.resolve({ client_token: 'hvs.test' });
+  const compose = (registry = createRegistry('test')): AuthService =>
     composeAuth({
       config: { outboundRanges: [...outboundRanges] },
-      registry: createRegistry('test'),
+      registry,
       store,
       barrier,
       leases: new InProcessLeaseStore({ clock }),
@@ -76,11 +77,12 @@ export const openAuth = async ({
       logins: {
         login: async (request) => {
           logins.push(request);
-          return { authJson: JSON.stringify({ client_token: 'hvs.test' }), warnings: [] };
+          return { authJson: JSON.stringify(await answer()), warnings: [] };
         },
       },
     });
-  const service = compose();
+  const registry = createRegistry('test');
+  const service = compose(registry);
   /** @param path below a mount of the method */
   const callOf =
     ({ edge }: AuthService) =>
@@ -100,6 +102,12 @@ export const openAuth = async ({
     service,
     /** The logins that sys was asked to make tokens of. */
     logins,
+    /** Replaces the answer of sys to logins. */
+    answerLogins: (changed: () => Promise<object>): void => {
+      answer = changed;
+    },
+    /** Metrics of the service. */
+    registry,
     /** The lines of the log. */
     logged,
     call: callOf(service),

@@ -130,6 +130,21 @@ const openAlice = async ({
   };
 };
 
+/** The metrics of second factors. */
+const countFactors = async () => {
+  const response = await fetch(`${keelson.http}/v1/sys/metrics?format=prometheus`, {
+    headers: { 'x-service-token': keelson.rootToken },
+  });
+  const text = await response.text();
+  const valueOf = (result: string): number =>
+    Number(
+      new RegExp(`^keelson_second_factors_total\\{result="${result}"\\} (\\d+)$`, 'm').exec(
+        text,
+      )?.[1],
+    );
+  return { passed: valueOf('passed'), refused: valueOf('refused') };
+};
+
 /** A passcode that is certainly wrong. */
 const wrong = (right: string): string =>
   String((Number(right) + 500_000) % 1_000_000).padStart(6, '0');
@@ -152,6 +167,7 @@ describe('a login that needs a second factor', () => {
         },
       },
     });
+    const before = await countFactors();
     const refused = await alice.validate(body.auth, wrong(alice.passcode()));
     expect(refused).toEqual({
       status: 403,
@@ -169,6 +185,8 @@ describe('a login that needs a second factor', () => {
       token: done.auth.client_token,
     });
     expect(own.status).toBe(200);
+    const after = await countFactors();
+    expect([after.passed - before.passed, after.refused - before.refused]).toEqual([1, 1]);
     // Once more, and in another login.
     for (const auth of [body.auth, (await alice.logIn()).body.auth])
       expect((await alice.validate(auth, passcode)).body.errors).toEqual([

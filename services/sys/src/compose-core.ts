@@ -41,6 +41,7 @@ import { leaseRpc } from './leases/lease-rpc.ts';
 import { askingPrimary } from './logins/entities-on-primary.ts';
 import type { LoginContext } from './logins/login-operations.ts';
 import { loginRpc } from './logins/login-rpc.ts';
+import { createFactorCounter } from './mfa/factor-counter.ts';
 import { followEnforcements } from './mfa/mfa-records.ts';
 import { effectiveLeaseTtls, type LeaseTtls } from './mounts/domain/lease-ttl.ts';
 import { findEngineMount } from './mounts/engine-mount.ts';
@@ -203,7 +204,13 @@ export const composeCore = (parts: SysParts) => {
     findMount,
     writesShared: () => gate.closed === 'none',
     askPrimary: askingPrimary(member),
-    mfa: { store, clock, namespaces: views.namespaces, enforcements: views.enforcements },
+    mfa: {
+      store,
+      clock,
+      namespaces: views.namespaces,
+      enforcements: views.enforcements,
+      countFactor: createFactorCounter(parts.registry),
+    },
   };
   const rotation: RotationContext = {
     store,

@@ -127,7 +127,13 @@ const findMissingFactors = async (
   });
   if (constraints.length === 0) return [];
   if (later === undefined && given.length === 0 && entity !== undefined) return constraints;
-  await requirePasscodes(mfa, constraints, entity, later ?? toPasscodes(given, constraints));
+  try {
+    await requirePasscodes(mfa, constraints, entity, later ?? toPasscodes(given, constraints));
+  } catch (error) {
+    if (KeelsonError.from(error).code === 'sys.mfa_failed') mfa.countFactor('refused');
+    throw error;
+  }
+  mfa.countFactor('passed');
   return [];
 };
 

@@ -9,4 +9,6 @@ export interface MfaContext {
   readonly clock: Clock;
   readonly namespaces: () => Promise<NamespaceTable>;
   readonly enforcements: () => Promise<LoginEnforcements>;
+  /** Counts the second factors of logins. */
+  readonly countFactor: (result: 'passed' | 'refused') => void;
 }
