@@ -27,7 +27,7 @@ export const sealAccessToken = (barrier: Barrier, grant: AccessGrant): string =>
   return PREFIX + Buffer.from(barrier.encrypt(PURPOSE, content)).toString('base64url');
 };
 
-/** Undefined for everything that is not an access token of this cluster, and for one that has expired. */
+/** Undefined for everything that is not an access token of this cluster or its set, and for one that has expired. */
 export const openAccessToken = (
   barrier: Barrier,
   token: string,
