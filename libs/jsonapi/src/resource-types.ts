@@ -42,6 +42,8 @@ export const SCHEMA_NAMES = {
   'sign-in-methods': 'SignInMethods',
   'sign-in-settings': 'SignInSettings',
   'ssh-keys': 'SshKey',
+  'sso-logins': 'SsoLogin',
+  'sso-settings': 'SsoSettings',
   'state-version-outputs': 'StateVersionOutput',
   'state-versions': 'StateVersion',
   'tag-bindings': 'TagBinding',

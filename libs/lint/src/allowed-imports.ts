@@ -10,13 +10,13 @@ export const allowedImports: AllowedImports = {
   '': ['proto', 'libs', 'deploy', 'services', 'bench conformance'],
 
   libs: [
-    'clock config errors lint openid testcontainers testkit',
+    'clock config errors lint testcontainers testkit',
     'logging x509',
     'storage',
     'credentials locks metrics rpc runtime supervisor',
     'bus edge objects',
     'jsonapi outbound replication secrets-api',
-    'cluster-member repositories',
+    'cluster-member openid repositories',
     'engine',
     'sandbox',
     'agent',
@@ -94,6 +94,7 @@ export const allowedImports: AllowedImports = {
     'two-factor',
     'sessions',
     'accounts teams',
+    'single-sign-on',
     'organizations',
     'administration',
   ],

@@ -124,6 +124,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
     'begins a login at a provider',
   ],
   'session/sign-out.ts': ['revokes the token of a login'],
+  'session/single-sign-on.ts': ['begins a sign-in at the provider', 'ends it'],
   'session/unseal-form.tsx': ['gives a key share'],
   'snapshots/snapshots-page.tsx': ['restores a snapshot'],
   'teams/members-card.tsx': ['invites'],

@@ -33,7 +33,15 @@ export const startOpenIdProvider = async (): Promise<OpenIdProvider> => {
             grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],
           },
         ],
-        findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+        claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+        findAccount: (_, accountId) => ({
+          accountId,
+          claims: () => ({
+            sub: accountId,
+            email: `${accountId}@keelson.example`,
+            email_verified: true,
+          }),
+        }),
         features: { deviceFlow: { enabled: true } },
         cookies: { keys: ['a key of the test'] },
       });

@@ -188,6 +188,8 @@ const WITHOUT_TOKEN: ReadonlySet<string> = new Set([
   '/password-resets',
   '/sessions',
   '/sign-in-methods',
+  '/sso-logins',
+  '/sso-logins/actions/finish',
 ]);
 
 /** Simulates a disk that corrupts data, by editing the stopped cluster's database. */

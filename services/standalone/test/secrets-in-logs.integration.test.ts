@@ -227,6 +227,20 @@ test('no secret is in the log, in an audit file or unencrypted in a database', a
         data: { type: 'sign-in-settings', attributes: { 'passwords-enabled': true } },
       }),
     });
+    secrets['secret of a client'] = 'secretOFaCLIENTofSSO';
+    await fetch(`${keelson.http}/api/v2/admin/sso-settings`, {
+      method: 'PATCH',
+      headers: {
+        authorization: `Bearer ${keelson.apiToken}`,
+        'content-type': 'application/vnd.api+json',
+      },
+      body: JSON.stringify({
+        data: {
+          type: 'sso-settings',
+          attributes: { 'client-secret': secrets['secret of a client'] },
+        },
+      }),
+    });
     secrets['password of an account'] = 'passwordOFanAccount';
     secrets['recovery code'] = 'recovery-CODE-of-an-account';
     const refused = await fetch(`${keelson.http}/api/v2/sessions`, {

@@ -18,7 +18,7 @@ type Caller = (typeof CALLERS)[number];
 /** Described to everybody. */
 const OPEN = /^\/openapi\/|^\/sign-in-methods$/;
 /** Their document is the credential, or has to be none. */
-const FOR_ANYBODY = /^\/(sessions|password-resets)$/;
+const FOR_ANYBODY = /^\/(sessions|password-resets|sso-logins(\/actions\/finish)?)$/;
 /** The address is the credential, and these addresses have no signature. */
 const SIGNED = /^\/(uploads|downloads)\//;
 const MEDIA_TYPE = 'application/vnd.api+json';

@@ -147,6 +147,9 @@ export interface WorkspaceService {
 /** Time limit of each step of a request to a destination that users choose. */
 const OUTBOUND_TIMEOUT_MS = 10_000;
 
+/** People wait for a sign-in. */
+const SIGN_IN_TIMEOUT_MS = 5000;
+
 const STATES = '/state-versions/:state_version_id';
 
 /** Additional routes for the token of a run: the states that other workspaces share with it. */
@@ -253,6 +256,12 @@ const createContext = (
     invitationsLimit: limits.invitations,
     notificationsLimit: limits.notifications,
     mailer: mail && createMailer({ ...mail, timeoutMs: OUTBOUND_TIMEOUT_MS }),
+    openOutbound: (ca) =>
+      createOutbound({
+        policy: toOutboundPolicy(config),
+        timeoutMs: SIGN_IN_TIMEOUT_MS,
+        ...(ca !== '' && { ca }),
+      }),
     outbound: createOutbound({
       policy: toOutboundPolicy(config),
       timeoutMs: OUTBOUND_TIMEOUT_MS,

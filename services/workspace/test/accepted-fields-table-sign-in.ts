@@ -3,6 +3,7 @@ import { elsewhere, type FieldGroup } from './field-effects.ts';
 
 const SESSIONS_TEST = 'src/identity/sessions/sessions.test.ts';
 const PASSWORDS_TEST = 'src/identity/passwords/passwords.test.ts';
+const SSO_TEST = 'src/identity/single-sign-on/single-sign-on.integration.test.ts';
 const TWO_FACTOR_TEST = 'src/identity/two-factor/two-factor.test.ts';
 
 export const SIGN_IN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
@@ -45,6 +46,32 @@ export const SIGN_IN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       'current-password': elsewhere(TWO_FACTOR_TEST),
       passcode: elsewhere(TWO_FACTOR_TEST),
       'recovery-code': elsewhere(TWO_FACTOR_TEST),
+    },
+  },
+  'sign-ins at the provider': {
+    routes: ['POST /sso-logins', 'POST /sso-logins/actions/finish'],
+    fields: {
+      'client-nonce': elsewhere(SSO_TEST),
+      state: elsewhere(SSO_TEST),
+      code: elsewhere(SSO_TEST),
+      iss: elsewhere('test/openid-provider.ts'),
+    },
+  },
+  'settings of the provider': {
+    routes: ['PATCH /admin/sso-settings'],
+    fields: {
+      enabled: elsewhere(SSO_TEST),
+      title: elsewhere(SSO_TEST),
+      issuer: elsewhere(SSO_TEST),
+      'client-id': elsewhere(SSO_TEST),
+      'client-secret': elsewhere(SSO_TEST),
+      'ca-certificates': elsewhere(SSO_TEST),
+      scopes: elsewhere(SSO_TEST),
+      'username-claim': elsewhere(SSO_TEST),
+      'groups-claim': elsewhere(SSO_TEST),
+      'creates-users': elsewhere(SSO_TEST),
+      'links-users': elsewhere(SSO_TEST),
+      'two-factor': elsewhere(SSO_TEST),
     },
   },
   'settings of signing in': {

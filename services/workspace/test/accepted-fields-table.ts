@@ -95,7 +95,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: {
       name: shown('another team'),
       visibility: shown('organization'),
-      'sso-team-id': warned('sso'),
+      'sso-team-id': shown('sso'),
       'allow-member-token-management': shown(false),
       ...flags(
         [

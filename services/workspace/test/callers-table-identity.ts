@@ -247,6 +247,32 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     body: attributes('two-factors', { 'current-password': 'wrong', passcode: '123456' }),
     ...NEEDS_SESSION,
   },
+  'POST /sso-logins': {
+    target: '/sso-logins',
+    body: attributes('sso-logins', { 'client-nonce': 'n'.repeat(43) }),
+    allowed: [],
+    success: 0,
+    // The site has no provider.
+    everyone: 403,
+  },
+  'POST /sso-logins/actions/finish': {
+    target: '/sso-logins/actions/finish',
+    body: attributes('sso-logins', { 'client-nonce': 'n'.repeat(43), state: 'x', code: 'y' }),
+    allowed: [],
+    success: 0,
+    everyone: 403,
+  },
+  'GET /admin/sso-settings': {
+    target: '/admin/sso-settings',
+    allowed: ['site'],
+    success: 200,
+  },
+  'PATCH /admin/sso-settings': {
+    target: '/admin/sso-settings',
+    body: attributes('sso-settings', { title: 'the provider' }),
+    allowed: ['site'],
+    success: 200,
+  },
   'GET /admin/sign-in-settings': {
     target: '/admin/sign-in-settings',
     allowed: ['site'],

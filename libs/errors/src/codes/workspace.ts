@@ -91,6 +91,25 @@ export const WORKSPACE_ERRORS = {
     retry: false,
     message: 'the name or the password is wrong',
   },
+  'workspace.sso_off': {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retry: true,
+    message: 'single sign-on is off on this site: an administrator of the site can switch it on',
+  },
+  'workspace.sso_refused': {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retry: false,
+    message: 'nobody is signed in: {text}',
+  },
+  'workspace.sso_unavailable': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    message:
+      'the provider of identities cannot be reached, or has refused: try again, or sign in in another way',
+  },
   'workspace.sign_in_locked': {
     grpc: 'RESOURCE_EXHAUSTED',
     http: 429,

@@ -4,13 +4,6 @@ import type { Clock } from '@keelson/clock';
 import type { MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
-import { isAllowedRedirect } from '@keelson/openid/redirect-uri';
-import { createOutbound, type Outbound } from '@keelson/outbound';
-import type { AddressPolicy } from '@keelson/outbound/addresses';
-import type { Mount } from '@keelson/proto/edge/v1/edge';
-import type { Claims } from '../providers/domain/claims.ts';
-import { ProviderFailure } from '../providers/provider-requests.ts';
-import { RequestsUnderWay } from '../providers/under-way.ts';
 import {
   authorizationUrl,
   authorizeDevice,
@@ -18,19 +11,20 @@ import {
   type OidcClient,
   redeemCode,
   redeemDevice,
-} from './code-exchange.ts';
+} from '@keelson/openid/code-exchange';
+import { isAllowedRedirect } from '@keelson/openid/redirect-uri';
+import { LOGIN_LASTS_MS, openState, sealState, stateDigest } from '@keelson/openid/sealed-state';
+import { createOutbound, type Outbound } from '@keelson/outbound';
+import type { AddressPolicy } from '@keelson/outbound/addresses';
+import type { Mount } from '@keelson/proto/edge/v1/edge';
+import type { Claims } from '../providers/domain/claims.ts';
+import { ProviderFailure } from '../providers/provider-requests.ts';
+import { RequestsUnderWay } from '../providers/under-way.ts';
 import { findConfig, type JwtContext } from './config-operations.ts';
 import { type JwtConfig, keySourcesOf } from './domain/jwt-config.ts';
 import type { JwtRole } from './domain/jwt-role.ts';
-import {
-  DEVICE_LOGIN_LASTS_MS,
-  LOGIN_LASTS_MS,
-  type LoginState,
-  openState,
-  sealState,
-  stateDigest,
-} from './domain/login-state.ts';
 import { finishedLoginRecords, usedStateRecords } from './jwt-records.ts';
+import { DEVICE_LOGIN_LASTS_MS, type LoginState } from './login-state.ts';
 import { requireRole } from './role-operations.ts';
 import { verifyToken } from './verify-token.ts';
 
@@ -311,7 +305,7 @@ export class BrowserLogins {
 
   #open({ uuid }: MountScope, { stateKey }: JwtConfig, state: string): LoginState {
     const key = Buffer.from(stateKey, 'base64');
-    return openState(key, uuid, state, this.#context.clock.nowMs()) ?? refuse(EXPIRED);
+    return openState<LoginState>(key, uuid, state, this.#context.clock.nowMs()) ?? refuse(EXPIRED);
   }
 
   async #beginDevice(

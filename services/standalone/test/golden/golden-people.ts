@@ -52,6 +52,20 @@ export const makePeople = async ({ api }: GoldenCalls): Promise<readonly GoldenR
     'admin/sign-in-settings',
     resource('sign-in-settings', { 'passwords-enabled': true, 'session-minutes': 60 }),
   );
+  await api(
+    'PATCH',
+    'admin/sso-settings',
+    resource('sso-settings', {
+      issuer: 'https://provider.example.com',
+      'client-id': 'keelson',
+      'client-secret': 'a secret of the client',
+    }),
+  );
+  await api(
+    'PATCH',
+    `teams/${team.data.id}`,
+    resource('teams', { 'sso-team-id': 'the developers' }),
+  );
   return reads('api', 'GET', [
     'organizations',
     ORGANIZATION,
@@ -63,6 +77,7 @@ export const makePeople = async ({ api }: GoldenCalls): Promise<readonly GoldenR
     user,
     'admin/users',
     'admin/sign-in-settings',
+    'admin/sso-settings',
     `${user}/authentication-tokens`,
     `${ORGANIZATION}/authentication-token`,
     `teams/${team.data.id}/authentication-token`,

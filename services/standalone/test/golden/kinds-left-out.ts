@@ -35,6 +35,9 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   'needs a login at a provider of identities': [
     'local/mounts/*/jwt/finished-logins/…',
     'local/mounts/*/jwt/used-states/…',
+    'shared/sso-identities/…',
+    'shared/sso-identities~userId/…',
+    'shared/used-sso-states/…',
   ],
   'needs an object storage': ['shared/object-owner/…'],
   'needs the built-in runner with Terraform': ['shared/runner-turns/…'],

@@ -10,6 +10,8 @@ import { administrationRoutes } from './administration/administration-routes.ts'
 import { organizationAdministrationRoutes } from './administration/organization-administration-routes.ts';
 import { SIGN_IN_SETTINGS } from './administration/sign-in-settings-document.ts';
 import { signInSettingsRoutes } from './administration/sign-in-settings-routes.ts';
+import { SSO_SETTINGS } from './administration/sso-settings-document.ts';
+import { ssoSettingsRoutes } from './administration/sso-settings-routes.ts';
 import { COMMAND_LOGIN_RESOURCE } from './command-logins/command-login-document.ts';
 import { commandLoginRoutes, commandTokenRoute } from './command-logins/command-login-routes.ts';
 import { ENTITLEMENT_SET, ORGANIZATION } from './organizations/organization-document.ts';
@@ -19,6 +21,8 @@ import { openPasswordRoutes, passwordRoutes } from './passwords/password-routes.
 import type { IdentityContext } from './seams/identity-context.ts';
 import { SESSION } from './sessions/session-document.ts';
 import { sessionRoutes, signInRoutes } from './sessions/session-routes.ts';
+import { SSO_LOGIN } from './single-sign-on/sso-login-document.ts';
+import { ssoLoginRoutes } from './single-sign-on/sso-login-routes.ts';
 import { INVITATION } from './teams/invitation-document.ts';
 import { invitationRoutes } from './teams/invitation-routes.ts';
 import { MEMBERSHIP } from './teams/membership-document.ts';
@@ -46,6 +50,7 @@ export const identityRoutes = (context: IdentityContext): readonly Route[] => [
   ...sessionRoutes(context),
   ...twoFactorRoutes(context),
   ...signInSettingsRoutes(context),
+  ...ssoSettingsRoutes(context),
   ...commandLoginRoutes(context),
 ];
 
@@ -54,6 +59,7 @@ export const identityOpenRoutes = (context: IdentityContext): readonly Route[] =
   commandTokenRoute(context),
   ...openPasswordRoutes(context),
   ...signInRoutes(context),
+  ...ssoLoginRoutes(context),
 ];
 
 /** The resources that these routes answer with. */
@@ -71,5 +77,7 @@ export const IDENTITY_RESOURCES: readonly ResourceSchema[] = [
   SESSION,
   SIGN_IN_METHODS,
   SIGN_IN_SETTINGS,
+  SSO_LOGIN,
+  SSO_SETTINGS,
   TWO_FACTOR,
 ];

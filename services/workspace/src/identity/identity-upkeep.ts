@@ -6,6 +6,7 @@ import { sendMails } from './mails/link-mails.ts';
 import { lockoutsOf } from './passwords/password-operations.ts';
 import { PASSWORD_MAILS } from './passwords/password-reset-operations.ts';
 import type { IdentityContext } from './seams/identity-context.ts';
+import { removeUsedStates } from './single-sign-on/sso-login-operations.ts';
 import { INVITATION_MAILS } from './teams/invitation-operations.ts';
 import { removeUsesOfDeleted } from './tokens/token-use-operations.ts';
 
@@ -30,6 +31,13 @@ export const identityUpkeep = (
     everyMs: 3_600_000,
     round: async () => {
       if (!isSealed()) await lockoutsOf(context).tidy();
+      return false;
+    },
+  },
+  'sso-states': {
+    everyMs: 3_600_000,
+    round: async (options) => {
+      if (!isSealed()) await removeUsedStates(context.store, context.clock.nowMs(), options);
       return false;
     },
   },

@@ -174,11 +174,30 @@ export interface ResourceAttributes {
   };
   'sign-in-methods': {
     password: boolean;
+    'single-sign-on': string | null;
     'password-reset': boolean;
   };
   'sign-in-settings': {
     'passwords-enabled': boolean;
     'session-minutes': number;
+  };
+  'sso-logins': {
+    'authorization-url': string;
+  };
+  'sso-settings': {
+    enabled: boolean;
+    title: string;
+    issuer: string;
+    'client-id': string;
+    'has-client-secret': boolean;
+    'ca-certificates': string | null;
+    scopes: string[];
+    'username-claim': string;
+    'groups-claim': string | null;
+    'creates-users': boolean;
+    'links-users': boolean;
+    'two-factor': boolean;
+    'redirect-uri': string | null;
   };
   'two-factors': {
     enabled: boolean;

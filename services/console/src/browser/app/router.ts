@@ -18,6 +18,7 @@ import {
 } from '../session/client-sign-in.ts';
 import { COMMAND_LOGIN_PATH, parseCommandLogin } from '../session/command-login.ts';
 import { PROVIDER_RETURN_PATH, parseProviderAnswer } from '../session/sign-in-methods.ts';
+import { SSO_RETURN_PATH } from '../session/single-sign-on.ts';
 import { parseSentBack } from '../version-control/authorization.ts';
 import { parseWorkspaceSearch } from '../workspaces/workspace-search.ts';
 import { parseWorkspaceTab } from '../workspaces/workspace-tab.ts';
@@ -158,6 +159,12 @@ const providerReturn = createRoute({
     'ProviderReturnPage',
   ),
 });
+const ssoReturn = createRoute({
+  ...parent,
+  path: SSO_RETURN_PATH,
+  validateSearch: parseProviderAnswer,
+  component: lazyRouteComponent(() => import('../session/sso-return-page.tsx'), 'SsoReturnPage'),
+});
 const commandLogin = createRoute({
   ...parent,
   path: COMMAND_LOGIN_PATH,
@@ -288,6 +295,7 @@ export const router = createRouter({
     newPassword,
     account,
     providerReturn,
+    ssoReturn,
     commandLogin,
     clientSignIn,
     apiTokens,

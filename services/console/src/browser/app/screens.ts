@@ -1,6 +1,7 @@
 /** The screens that navigation and search offer. */
 import type { TokenKind } from '../api/session.ts';
 import { PROVIDER_RETURN_PATH } from '../session/sign-in-methods.ts';
+import { SSO_RETURN_PATH } from '../session/single-sign-on.ts';
 
 /** The link of an invitation; the code follows after "#". */
 export const INVITATION_PATH = '/app/invitation';
@@ -17,6 +18,7 @@ export const LINK_PATHS: readonly string[] = [
   CONFIRM_EMAIL_PATH,
   NEW_PASSWORD_PATH,
   PROVIDER_RETURN_PATH,
+  SSO_RETURN_PATH,
 ];
 
 export interface Screen {

@@ -11,10 +11,10 @@ import type { SecondFactor } from './second-factor.ts';
 import {
   ACCOUNTS,
   leaveForProvider,
-  type MountedMethod,
   type SignInMethod,
   useSignInMethods,
 } from './sign-in-methods.ts';
+import { leaveForSingleSignOn } from './single-sign-on.ts';
 import { TokenForm } from './token-form.tsx';
 
 const trimmedPath = (path: string): string => path.trim().replaceAll(/^\/+|(?<!\/)\/+$/g, '');
@@ -38,35 +38,41 @@ const NamespaceField = (props: { namespace: string }) => (
   </label>
 );
 
-const ProviderButton = (props: { method: MountedMethod }) => {
-  const { method } = props;
-  const action = useAction(() => leaveForProvider(method));
+/** A provider of identities, of either API. */
+interface ProviderChoice {
+  readonly key: string;
+  readonly title: string;
+  /** Sends the browser there. */
+  readonly leave: () => Promise<void>;
+}
+
+const ProviderButton = (props: { provider: ProviderChoice }) => {
+  const { title, leave } = props.provider;
+  const action = useAction(leave);
   return (
     <>
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
       <button type="button" disabled={action.isPending} onClick={() => action.run()}>
-        Continue with {method.title}
+        Continue with {title}
       </button>
     </>
   );
 };
 
-const isProvider = (method: SignInMethod): method is MountedMethod => method.type === 'oidc';
-
 /** The given ways: providers first, then passwords, and a token last. */
 const Ways = (props: {
+  providers: readonly ProviderChoice[];
   methods: readonly SignInMethod[];
   onWaiting: (waiting: Waiting) => void;
 }) => {
-  const { methods, onWaiting } = props;
+  const { providers, methods, onWaiting } = props;
   const [wantsToken, setWantsToken] = useState(false);
-  const providers = methods.filter(isProvider);
-  const [first, ...others] = methods.filter(({ type }) => type !== 'oidc');
+  const [first, ...others] = methods;
   const hasOthers = providers.length > 0 || first !== undefined;
   return (
     <div className="ways">
-      {providers.map((method) => (
-        <ProviderButton key={method.path} method={method} />
+      {providers.map((provider) => (
+        <ProviderButton key={provider.key} provider={provider} />
       ))}
       {first !== undefined && (
         <PasswordForm
@@ -101,13 +107,26 @@ const OfferedWays = (props: {
   const accounts = useAccountMethods();
   // A form that appears first and moves down would take what is typed.
   if ((needs !== 'workspaces' && mounted.isPending) || accounts.isPending) return READING;
-  const methods: readonly SignInMethod[] = [
-    ...(needs !== 'secrets' && accounts.data?.password === true
-      ? [{ ...ACCOUNTS, hasReset: accounts.data['password-reset'] }]
-      : []),
-    ...(needs === 'workspaces' ? [] : (mounted.data ?? [])),
+  const ofAccounts = needs === 'secrets' ? undefined : accounts.data;
+  const ofMounts = needs === 'workspaces' ? [] : (mounted.data ?? []);
+  const sso = ofAccounts?.['single-sign-on'] ?? null;
+  const providers: readonly ProviderChoice[] = [
+    ...(sso === null ? [] : [{ key: '', title: sso, leave: leaveForSingleSignOn }]),
+    ...ofMounts
+      .filter(({ type }) => type === 'oidc')
+      .map((method) => ({
+        key: method.path,
+        title: method.title,
+        leave: () => leaveForProvider(method),
+      })),
   ];
-  return <Ways methods={methods} onWaiting={onWaiting} />;
+  const methods: readonly SignInMethod[] = [
+    ...(ofAccounts?.password === true
+      ? [{ ...ACCOUNTS, hasReset: ofAccounts['password-reset'] }]
+      : []),
+    ...ofMounts.filter(({ type }) => type !== 'oidc'),
+  ];
+  return <Ways providers={providers} methods={methods} onWaiting={onWaiting} />;
 };
 
 /** @param props.needs the API that the session is to open; undefined for either */

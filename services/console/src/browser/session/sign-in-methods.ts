@@ -113,12 +113,12 @@ interface LeftLogin {
   readonly returnTo: string;
 }
 
-const randomText = (): string =>
+export const randomText = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) =>
     byte.toString(16).padStart(2, '0'),
   ).join('');
 
-const requireWebAddress = (address: string): string => {
+export const requireWebAddress = (address: string): string => {
   if (!['https:', 'http:'].includes(new URL(address).protocol))
     throw new Error('the address of the provider is not one of the web');
   return address;

@@ -3,6 +3,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
+import { findSsoSettings, passwordRecords } from '../model/credential-records.ts';
 import type { Organization } from '../model/domain/organization.ts';
 import {
   FULL_ORGANIZATION_ACCESS,
@@ -14,7 +15,7 @@ import { findOrganizationByName, organizationRecords } from '../model/organizati
 import { isOrganizationOff } from '../model/organization-switch-records.ts';
 import { membershipRecords, teamRecords } from '../model/team-records.ts';
 import { isSession } from '../model/token-records.ts';
-import { userRecords } from '../model/user-records.ts';
+import { type User, userRecords } from '../model/user-records.ts';
 import type { CallerAccess } from './domain/caller-access.ts';
 
 const present = <T>(value: T | undefined): value is T => value !== undefined;
@@ -84,15 +85,29 @@ export const findCallerAccess = async (
 const isOff = async (reads: Reads, { kind }: Principal, { id }: Organization): Promise<boolean> =>
   kind !== 'run' && (await isOrganizationOff(reads, id));
 
+/** Whether the user signs in only at a provider of identities that asks for a second factor. */
+const hasProviderFactor = async (reads: Reads, user: User | undefined): Promise<boolean> => {
+  if (user?.hasSingleSignOn !== true) return false;
+  const settings = await findSsoSettings(reads);
+  if (settings?.enabled !== true || !settings.hasTwoFactor) return false;
+  return (await passwordRecords.find(reads, user.id)) === undefined;
+};
+
+/** Whether a user has a second factor, here or at the provider that alone signs the user in. */
+export const hasOwnSecondFactor = async (reads: Reads, userId: string): Promise<boolean> => {
+  const user = await userRecords.find(reads, userId);
+  return user?.hasSecondFactor === true || hasProviderFactor(reads, user);
+};
+
 /** Whether a user has no access because the organization asks for a second factor, which the user does not have. */
 export const isWithoutSecondFactor = async (
   reads: Reads,
   { kind, id }: Principal,
   { settings }: Organization,
-): Promise<boolean> =>
-  kind === 'user' &&
-  settings.collaboratorAuthPolicy === 'two_factor_mandatory' &&
-  (await userRecords.find(reads, id))?.hasSecondFactor !== true;
+): Promise<boolean> => {
+  if (kind !== 'user' || settings.collaboratorAuthPolicy !== 'two_factor_mandatory') return false;
+  return !(await hasOwnSecondFactor(reads, id));
+};
 
 export interface OrganizationAccessResult {
   readonly organization: Organization;

@@ -8,6 +8,7 @@ import {
   type SignInSettings,
   signInSettingsShape,
 } from './domain/sign-in-settings.ts';
+import { type SsoSettings, ssoSettingsShape } from './domain/sso-settings.ts';
 import { waitingMailShape } from './waiting-mail.ts';
 
 const OF_USER = { kind: 'user', by: '*' } as const;
@@ -67,6 +68,29 @@ export const passcodeUses = collection('passcode-uses', {
   owner: OF_USER,
 });
 
+/** The site's provider of identities. The one record has the key `site`. */
+export const ssoSettings = collection('sso-settings', {
+  scope: 'shared',
+  version: 1,
+  shape: ssoSettingsShape,
+});
+
+/** Digest of issuer and subject -> the user of that person. */
+export const ssoIdentities = collection('sso-identities', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ userId: Type.String(), issuer: Type.String(), subject: Type.String() }),
+  owner: [{ kind: 'user', by: 'userId' }],
+  index: ['userId'],
+});
+
+/** Digest of a sign-in that has ended -> when it would have expired. */
+export const usedSsoStates = collection('used-sso-states', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({ expiresAtMs: Type.Number() }),
+});
+
 /** The one record has the key `site`. */
 export const signInSettings = collection('sign-in-settings', {
   scope: 'shared',
@@ -74,6 +98,10 @@ export const signInSettings = collection('sign-in-settings', {
   shape: signInSettingsShape,
 });
 export const SITE_KEY = 'site';
+
+/** Undefined on a site that has never had any. */
+export const findSsoSettings = (reads: Reads): Promise<SsoSettings | undefined> =>
+  ssoSettings.find(reads, SITE_KEY);
 
 export const findSignInSettings = async (reads: Reads): Promise<SignInSettings> =>
   (await signInSettings.find(reads, SITE_KEY)) ?? DEFAULT_SIGN_IN_SETTINGS;

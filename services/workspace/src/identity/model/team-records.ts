@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   collection,
   type ListOptions,
@@ -10,7 +11,10 @@ import { Type } from 'typebox';
 import { type Team, teamShape } from './domain/team.ts';
 import { waitingMailShape } from './waiting-mail.ts';
 
-/** Keyed by `team-…`. */
+/** Names of groups may have characters that a record key may not. */
+const toGroupKey = (group: string): string => hash('sha256', group);
+
+/** Keyed by `team-…`. "group" finds those whose members a provider of identities names. */
 export const teamRecords = collection('teams', {
   scope: 'shared',
   version: 1,
@@ -20,8 +24,16 @@ export const teamRecords = collection('teams', {
   index: [
     'organizationId',
     { name: 'name', values: ({ organizationId, name }) => [[organizationId, name]] },
+    {
+      name: 'group',
+      values: ({ ssoTeamId }) => (ssoTeamId === null ? [] : [toGroupKey(ssoTeamId)]),
+    },
   ],
 });
+
+/** Teams of every organization whose members are those of the group. */
+export const findTeamsOfGroup = (reads: Reads, group: string): Promise<readonly Team[]> =>
+  teamRecords.by.group.records(readableOnly(reads), toGroupKey(group));
 
 /** Teams of an organization by name, without those that cannot be read. */
 export const loadTeams = async (reads: Reads, organizationId: string): Promise<readonly Team[]> => {

@@ -25,6 +25,8 @@ export const userShape = Type.Object({
   isSiteAdmin: Type.Boolean(),
   /** Whether signing in with the password needs a second factor. */
   hasSecondFactor: Type.Optional(Type.Boolean()),
+  /** Whether a provider of identities has signed the user in. */
+  hasSingleSignOn: Type.Optional(Type.Boolean()),
   /** A suspended user has no token that works, and gets no mail. */
   isSuspended: Type.Optional(Type.Boolean()),
   /** Created by an invitation to an address, and not used since. */

@@ -15,6 +15,7 @@ import { decideOrganizationPermissions } from '../access/domain/organization-per
 import {
   findCallerAccess,
   findCallerRights,
+  hasOwnSecondFactor,
   isWithoutSecondFactor,
   type OrganizationAccessResult,
   requireOrganization,
@@ -35,7 +36,6 @@ import {
   membershipRecords,
   teamRecords,
 } from '../model/team-records.ts';
-import { userRecords } from '../model/user-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { endMembership, joinTeam, removeTeam } from '../teams/membership-operations.ts';
 
@@ -81,8 +81,7 @@ const requireOwnFactor = async (
   { collaboratorAuthPolicy }: Partial<OrganizationSettings>,
 ): Promise<void> => {
   if (collaboratorAuthPolicy !== 'two_factor_mandatory') return;
-  const user = principal.kind === 'user' ? await userRecords.find(reads, principal.id) : undefined;
-  if (user?.hasSecondFactor === true) return;
+  if (principal.kind === 'user' && (await hasOwnSecondFactor(reads, principal.id))) return;
   refuseInvalid([
     attributeViolation(
       'collaborator-auth-policy',

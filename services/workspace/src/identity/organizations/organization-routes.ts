@@ -58,7 +58,7 @@ const NOT_OFFERED: UnsupportedFields = {
 const WITHOUT_EFFECT: UnsupportedFields = {
   'attributes/aggregated-commit-status-enabled': 'each run reports a status of its own',
   'attributes/cost-estimation-enabled': 'the costs of runs are not estimated',
-  'attributes/owners-team-saml-role-id': 'there is no single sign-on',
+  'attributes/owners-team-saml-role-id': 'the owners team has an sso-team-id, as every team may',
   'attributes/send-passing-statuses-for-untriggered-speculative-plans':
     'commits that concern no workspace are not reported on',
   'attributes/session-remember': 'sessions end as the site says, for all organizations',

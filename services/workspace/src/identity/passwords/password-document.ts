@@ -1,6 +1,7 @@
 import { orNull, type ResourceOf, resourceSchema, timestamp, toTimestamp } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import type { SignInSettings } from '../model/domain/sign-in-settings.ts';
+import type { SsoSettings } from '../model/domain/sso-settings.ts';
 import type { ResetView } from './password-reset-operations.ts';
 
 export const PASSWORD_RESET = resourceSchema({
@@ -29,6 +30,12 @@ export const SIGN_IN_METHODS = resourceSchema({
   description: 'The ways in which people sign in to this API, for everybody to see.',
   attributes: {
     password: Type.Boolean({ description: 'Whether users sign in with a password.' }),
+    'single-sign-on': orNull(
+      Type.String({
+        description:
+          'The name of the provider of identities that signs people in; null without one.',
+      }),
+    ),
     'password-reset': Type.Boolean({
       description: 'Whether users get the link for a new password by mail.',
     }),
@@ -38,9 +45,14 @@ export const SIGN_IN_METHODS = resourceSchema({
 /** @param canMail whether the installation sends mail */
 export const toSignInMethodsResource = (
   { passwordsEnabled }: SignInSettings,
+  sso: SsoSettings | undefined,
   canMail: boolean,
 ): ResourceOf<typeof SIGN_IN_METHODS> => ({
   id: 'site',
   type: 'sign-in-methods',
-  attributes: { password: passwordsEnabled, 'password-reset': passwordsEnabled && canMail },
+  attributes: {
+    password: passwordsEnabled,
+    'password-reset': passwordsEnabled && canMail,
+    'single-sign-on': sso?.enabled === true ? sso.title : null,
+  },
 });

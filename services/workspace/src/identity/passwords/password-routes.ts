@@ -11,7 +11,7 @@ import {
 import { Type } from 'typebox';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { obstacleToMail } from '../mails/link-mails.ts';
-import { findSignInSettings } from '../model/credential-records.ts';
+import { findSignInSettings, findSsoSettings } from '../model/credential-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { toUserResource } from '../users/user-document.ts';
 import { LONGEST_PASSWORD } from './domain/password.ts';
@@ -92,7 +92,8 @@ export const openPasswordRoutes = (context: IdentityContext): Route[] =>
       handle: async () => {
         const settings = await findSignInSettings(context.store);
         const canMail = obstacleToMail(context) === undefined;
-        return { document: { data: toSignInMethodsResource(settings, canMail) } };
+        const sso = await findSsoSettings(context.store);
+        return { document: { data: toSignInMethodsResource(settings, sso, canMail) } };
       },
     }),
     openEndpoint({

@@ -167,13 +167,18 @@ describe('a sign-in', () => {
     expect((await methods()).data.attributes).toEqual({
       password: false,
       'password-reset': false,
+      'single-sign-on': null,
     });
     expect((await enablePasswords(bare)).data.attributes).toEqual({
       'passwords-enabled': true,
       'session-minutes': 720,
     });
     // No mail is sent from there.
-    expect((await methods()).data.attributes).toEqual({ password: true, 'password-reset': false });
+    expect((await methods()).data.attributes).toEqual({
+      password: true,
+      'password-reset': false,
+      'single-sign-on': null,
+    });
   });
 });
 

@@ -71,6 +71,18 @@ const requireFreeName = async (
   }
 };
 
+/** A group of a provider makes people members, which takes the right to do so. */
+const requireMayName = (
+  ssoTeamId: string | null | undefined,
+  before: string | null,
+  canManageMembers: boolean,
+): void => {
+  if (ssoTeamId !== undefined && ssoTeamId !== before && !canManageMembers)
+    refuseInvalid([
+      attributeViolation('sso-team-id', 'is set by those who may also manage members'),
+    ]);
+};
+
 export const createTeam = (
   { store, clock }: ServiceContext,
   principal: Principal,
@@ -83,6 +95,7 @@ export const createTeam = (
     if (!decideOrganizationPermissions(caller).canCreateTeam) throw notFound('organization');
     refuseInvalid(checkTeam(given));
     requireMayGrant(given, owner);
+    requireMayName(given.ssoTeamId, null, decideOrganizationPermissions(caller).canManageUsers);
     await requireFreeName(tx, organization.id, given.name);
     const team: Team = {
       id: newResourceId('team'),
@@ -113,6 +126,7 @@ export const updateTeam = (
     if (!access.canUpdate) throw notFound('team');
     refuseInvalid(checkTeam(given, team.organizationAccess));
     requireMayGrant(given, access);
+    requireMayName(given.ssoTeamId, team.ssoTeamId, access.canManageMembers);
     const next: Team = {
       ...team,
       ...given,

@@ -54,7 +54,14 @@ const flagNames = Object.keys(
 
 const attributes = {
   visibility: Type.Optional(Type.Union([Type.Literal('secret'), Type.Literal('organization')])),
-  'sso-team-id': Type.Optional(nullable(Type.String({ maxLength: 255 }))),
+  'sso-team-id': Type.Optional(
+    nullable(
+      Type.String({
+        maxLength: 255,
+        description: 'The group of the provider of identities whose people are the members.',
+      }),
+    ),
+  ),
   'allow-member-token-management': Type.Optional(Type.Boolean()),
   'organization-access': Type.Optional(
     Type.Object(Object.fromEntries(flagNames.map((name) => [name, Type.Optional(Type.Boolean())]))),
@@ -64,7 +71,6 @@ const attributes = {
 const NO_POLICIES = 'there are no policies';
 const NO_REGISTRY = 'there is no private registry';
 const WITHOUT_EFFECT: UnsupportedFields = {
-  'attributes/sso-team-id': 'there is no single sign-on',
   'attributes/organization-access/delegate-policy-overrides': NO_POLICIES,
   'attributes/organization-access/manage-modules': NO_REGISTRY,
   'attributes/organization-access/manage-policies': NO_POLICIES,

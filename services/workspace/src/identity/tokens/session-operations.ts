@@ -25,6 +25,7 @@ export const issueSession = async (
   userId: string,
   userAgent: string,
   nowMs: number,
+  by?: 'single sign-on',
 ): Promise<IssuedToken> => {
   const { sessionMinutes } = await findSignInSettings(tx);
   const known = await listTokensOf(tx, { kind: 'session', id: userId });
@@ -35,6 +36,7 @@ export const issueSession = async (
   const given = {
     description: userAgent.slice(0, LONGEST_DESCRIPTION),
     expiresAtMs: nowMs + sessionMinutes * MINUTE_MS,
+    ...(by === 'single sign-on' && { isSingleSignOn: true as const }),
   };
   return issueToken(tx, { kind: 'session', id: userId }, given, userId, nowMs);
 };

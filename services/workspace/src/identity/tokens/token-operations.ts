@@ -11,6 +11,8 @@ import type { IdentityContext } from '../seams/identity-context.ts';
 export interface TokenInput {
   readonly description: string;
   readonly expiresAtMs: number | null;
+  /** See `ApiToken.isSingleSignOn`. */
+  readonly isSingleSignOn?: true;
 }
 
 export interface TokenOwner {
@@ -40,6 +42,7 @@ export const issueToken = async (
     createdById,
     createdAtMs: nowMs,
     expiresAtMs: given.expiresAtMs,
+    ...(given.isSingleSignOn && { isSingleSignOn: true }),
   };
   await tokenRecords.write(tx, [hashToken(text)], token);
   return { token, text };

@@ -5,7 +5,7 @@ import { notFound } from '../../base/not-found.ts';
 import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
 import { requireOrganizationOf } from '../access/organization-access-operations.ts';
 import { requireTeam } from '../access/team-access.ts';
-import { findSignInSettings } from '../model/credential-records.ts';
+import { findSignInSettings, findSsoSettings } from '../model/credential-records.ts';
 import type { Organization } from '../model/domain/organization.ts';
 import type { ApiToken } from '../model/domain/token.ts';
 import { organizationRecords } from '../model/organization-records.ts';
@@ -49,13 +49,16 @@ const user: TokenOwnerRules = {
   },
 };
 
+const isPermitted = async (reads: Reads, { isSingleSignOn }: ApiToken): Promise<boolean> =>
+  isSingleSignOn === true
+    ? (await findSsoSettings(reads))?.enabled === true
+    : (await findSignInSettings(reads)).passwordsEnabled;
+
 /** It ends when users may no longer sign in as it was made. */
 const session: TokenOwnerRules = {
   ...user,
   findPrincipal: async (reads, token) =>
-    (await findSignInSettings(reads)).passwordsEnabled
-      ? user.findPrincipal(reads, token)
-      : undefined,
+    (await isPermitted(reads, token)) ? user.findPrincipal(reads, token) : undefined,
 };
 
 const team: TokenOwnerRules = {

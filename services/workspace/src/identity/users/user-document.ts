@@ -79,7 +79,7 @@ export const toUserResource = (user: User, isSelf: boolean): ResourceOf<typeof U
     'avatar-url': null,
     'v2-only': true,
     'is-site-admin': user.isSiteAdmin,
-    'is-sso-login': false,
+    'is-sso-login': user.hasSingleSignOn === true,
     'two-factor': {
       enabled: user.hasSecondFactor === true,
       verified: user.hasSecondFactor === true,

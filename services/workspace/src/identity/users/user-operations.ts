@@ -64,30 +64,41 @@ export const addUser = async (tx: Transaction, given: UserInput, nowMs: number):
   return user;
 };
 
-/** Stores an account for an address that is invited, with a name formed from the address. */
-export const addInvitedUser = async (
+/** Stores an account with a free name that is formed from the wanted one. */
+const addNamed = async (
   tx: Transaction,
-  email: string,
-  nowMs: number,
+  wanted: string,
+  given: Pick<User, 'email' | 'createdAtMs' | 'isInvited'>,
 ): Promise<User> => {
   const id = newResourceId('user');
-  const [local = ''] = email.split('@');
-  const name = local
+  const name = wanted
     .replaceAll(/[^A-Za-z0-9_-]/g, '-')
     .slice(0, 40)
     .padEnd(2, '-');
   const isTaken = (await findUserIdByName(tx, name)) !== undefined;
-  const user: User = {
-    id,
-    username: isTaken ? `${name}-${id.slice(-9)}` : name,
-    email,
-    isSiteAdmin: false,
-    isInvited: true,
-    createdAtMs: nowMs,
-  };
+  const username = isTaken ? `${name}-${id.slice(-9)}` : name;
+  const user: User = { id, username, isSiteAdmin: false, ...given };
   await userRecords.write(tx, user.id, user);
   return user;
 };
+
+const localPartOf = (email: string): string => email.split('@', 1)[0] ?? '';
+
+/** Stores an account for an address that is invited, with a name formed from the address. */
+export const addInvitedUser = (tx: Transaction, email: string, nowMs: number): Promise<User> =>
+  addNamed(tx, localPartOf(email), { email, isInvited: true, createdAtMs: nowMs });
+
+/**
+ * Stores an account for an address that is known to be the person's.
+ * @param name from which that of the account is formed; "" for the address
+ */
+export const addNamedUser = (
+  tx: Transaction,
+  email: string,
+  name: string,
+  nowMs: number,
+): Promise<User> =>
+  addNamed(tx, localPartOf(name === '' ? email : name), { email, createdAtMs: nowMs });
 
 /** The account of the caller's token. */
 export type Account =

@@ -30,6 +30,8 @@ export const apiTokenShape = Type.Object({
   createdAtMs: Type.Number(),
   /** Null if the token does not expire. */
   expiresAtMs: nullable(Type.Number()),
+  /** Whether a provider of identities has proved the user of a session. */
+  isSingleSignOn: Type.Optional(Type.Boolean()),
 });
 export type ApiToken = Shaped<typeof apiTokenShape>;
 

@@ -1,19 +1,21 @@
 /** The authorization code flow of OpenID Connect, by openid-client, over requests that are limited. */
 import { type Outbound, outboundFailure, readBeginning } from '@keelson/outbound';
 import type { Configuration, CustomFetch, ServerMetadata } from 'openid-client';
-import type { Claims } from '../providers/domain/claims.ts';
-import type { ProviderDocument } from '../providers/provider-requests.ts';
-import type { JwtConfig } from './domain/jwt-config.ts';
-import type { LoginState } from './domain/login-state.ts';
+import type { SealedLogin } from './sealed-state.ts';
 
 const TIME_LIMIT_SECONDS = 5;
 const MAX_ANSWER_BYTES = 256 * 1024;
+
+/** The document by which a provider describes itself, or the claims about a user. */
+type JsonDocument = Readonly<Record<string, unknown>>;
 
 export interface OidcClient {
   readonly id: string;
   readonly secret: string;
   /** The document by which the provider describes itself. */
-  readonly metadata: ProviderDocument;
+  readonly metadata: JsonDocument;
+  /** Whether the signature of the token about the user is verified here; otherwise the caller does so. */
+  readonly verifiesSignature?: true;
 }
 
 // Loaded by the first login through a browser.
@@ -40,7 +42,7 @@ const boundedFetch =
   };
 
 const configure = async (
-  { id, secret, metadata }: OidcClient,
+  { id, secret, metadata, verifiesSignature }: OidcClient,
   outbound: Pick<Outbound, 'fetch'>,
 ): Promise<Configuration> => {
   const oidc = await loadClient();
@@ -50,12 +52,13 @@ const configure = async (
     methods.includes('client_secret_post') &&
     !methods.includes('client_secret_basic');
   const authenticate = isPostOnly ? oidc.ClientSecretPost(secret) : oidc.ClientSecretBasic(secret);
-  const server = metadata as ProviderDocument & ServerMetadata;
+  const server = metadata as JsonDocument & ServerMetadata;
   const configuration = new oidc.Configuration(server, id, {}, authenticate);
   configuration.timeout = TIME_LIMIT_SECONDS;
   configuration[oidc.customFetch] = boundedFetch(outbound);
   // The operator has chosen a provider without TLS, and was warned.
   if (server.issuer.startsWith('http:')) oidc.allowInsecureRequests(configuration);
+  if (verifiesSignature === true) oidc.enableNonRepudiationChecks(configuration);
   return configuration;
 };
 
@@ -66,15 +69,19 @@ const toScope = (scopes: readonly string[]): string =>
 export const authorizationUrl = async (
   client: OidcClient,
   outbound: Pick<Outbound, 'fetch'>,
-  { redirectUri, nonce, codeVerifier }: LoginState,
+  { redirectUri, nonce, codeVerifier }: SealedLogin,
   {
     state,
     scopes,
-    postsForm,
-    bringsToken,
-  }: Pick<JwtConfig, 'postsForm' | 'bringsToken'> & {
+    postsForm = false,
+    bringsToken = false,
+  }: {
     readonly state: string;
     readonly scopes: readonly string[];
+    /** Whether the browser posts a form to the address to which it returns. */
+    readonly postsForm?: boolean;
+    /** Whether it brings the token itself, and no code. */
+    readonly bringsToken?: boolean;
   },
 ): Promise<string> => {
   const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await loadClient();
@@ -92,13 +99,15 @@ export const authorizationUrl = async (
   }).href;
 };
 
-/** The provider has refused the code, or has not answered; the reason is for the operator's log. */
+/** The provider has refused, or has not answered; the reason is for the operator's log. */
 export class ExchangeFailure extends Error {}
 
-/** The token about a user, of which the signature is still to be verified, and what the provider adds to it. */
+/** The token about a user, and the claims that the provider adds to it. */
 export interface RedeemedUser {
   readonly idToken: string;
-  readonly userInfo: Claims;
+  /** The claims of the token. */
+  readonly claims: JsonDocument;
+  readonly userInfo: JsonDocument;
 }
 
 const toFailure = (cause: unknown): ExchangeFailure => {
@@ -107,15 +116,36 @@ const toFailure = (cause: unknown): ExchangeFailure => {
   return new ExchangeFailure(text, { cause });
 };
 
+/**
+ * The document by which a provider describes itself (OpenID Connect Discovery 1.0 §4), which must name the issuer.
+ * @throws ExchangeFailure
+ */
+export const discoverProvider = async (
+  issuer: string,
+  outbound: Pick<Outbound, 'fetch'>,
+): Promise<JsonDocument> => {
+  const oidc = await loadClient();
+  try {
+    const found = await oidc.discovery(new URL(issuer), 'keelson', undefined, oidc.None(), {
+      [oidc.customFetch]: boundedFetch(outbound),
+      timeout: TIME_LIMIT_SECONDS,
+      execute: issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [],
+    });
+    return { ...found.serverMetadata() };
+  } catch (cause) {
+    throw toFailure(cause);
+  }
+};
+
 const askAboutUser = async (
   { metadata }: OidcClient,
   configuration: Configuration,
   accessToken: string,
   subject: string,
-): Promise<Claims> => {
+): Promise<JsonDocument> => {
   if (typeof metadata['userinfo_endpoint'] !== 'string') return {};
   const { fetchUserInfo } = await loadClient();
-  return (await fetchUserInfo(configuration, accessToken, subject)) as Claims;
+  return (await fetchUserInfo(configuration, accessToken, subject)) as JsonDocument;
 };
 
 /**
@@ -125,7 +155,7 @@ const askAboutUser = async (
 export const redeemCode = async (
   client: OidcClient,
   outbound: Pick<Outbound, 'fetch'>,
-  { redirectUri, nonce, codeVerifier }: LoginState,
+  { redirectUri, nonce, codeVerifier }: SealedLogin,
   answer: { readonly code: string; readonly state: string; readonly iss: string },
 ): Promise<RedeemedUser> => {
   const { authorizationCodeGrant } = await loadClient();
@@ -141,11 +171,11 @@ export const redeemCode = async (
       pkceCodeVerifier: codeVerifier,
       idTokenExpected: true,
     });
-    const subject = tokens.claims()?.sub;
-    if (tokens.id_token === undefined || subject === undefined)
+    const claims = tokens.claims();
+    if (tokens.id_token === undefined || claims === undefined)
       throw new ExchangeFailure('the provider has sent no token about the user');
-    const userInfo = await askAboutUser(client, configuration, tokens.access_token, subject);
-    return { idToken: tokens.id_token, userInfo };
+    const userInfo = await askAboutUser(client, configuration, tokens.access_token, claims.sub);
+    return { idToken: tokens.id_token, claims: { ...claims }, userInfo };
   } catch (cause) {
     throw toFailure(cause);
   }
@@ -207,11 +237,11 @@ export const redeemDevice = async (
     const tokens = await genericGrantRequest(configuration, DEVICE_GRANT, {
       device_code: deviceCode,
     });
-    const subject = tokens.claims()?.sub;
-    if (tokens.id_token === undefined || subject === undefined)
+    const claims = tokens.claims();
+    if (tokens.id_token === undefined || claims === undefined)
       throw new ExchangeFailure('the provider has sent no token about the user');
-    const userInfo = await askAboutUser(client, configuration, tokens.access_token, subject);
-    return { idToken: tokens.id_token, userInfo };
+    const userInfo = await askAboutUser(client, configuration, tokens.access_token, claims.sub);
+    return { idToken: tokens.id_token, claims: { ...claims }, userInfo };
   } catch (cause) {
     const pending =
       cause instanceof ResponseBodyError && PENDING.find((name) => name === cause.error);

@@ -3,26 +3,14 @@
  * nothing, and any replica can finish one.
  */
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
-import type { CallbackMode } from './jwt-role.ts';
 
 /** Time between the request for the provider's address and the return of the browser. */
 export const LOGIN_LASTS_MS = 5 * 60_000;
 
-/** Longest time in which somebody types the code of a device. */
-export const DEVICE_LOGIN_LASTS_MS = 15 * 60_000;
-
-export interface LoginState {
-  /** Who completes the login: the browser's program, Keelson itself, or the provider's page for devices. */
-  readonly mode: CallbackMode;
-  readonly role: string;
+/** The facts that every login has; services add their own. */
+export interface SealedLogin {
   /** Where the provider sends the browser; "" for a device. */
   readonly redirectUri: string;
-  /** Where the browser goes on from there; "" if it stays. */
-  readonly returnTo: string;
-  /** By which the provider knows the login of a device; "" for others. */
-  readonly deviceCode: string;
-  /** Address of the program that began the login. */
-  readonly remoteAddress: string;
   /** The provider puts it into the token, so that the token is of this login. */
   readonly nonce: string;
   /** Proves to the provider that the code is redeemed by whoever asked for it (RFC 7636). */
@@ -37,35 +25,35 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const MAX_LENGTH = 8192;
 
-/** @param mountUuid of the only mount that accepts the state; @param iv random */
+/** @param place the only one that accepts the state, such as a mount; @param iv random */
 export const sealState = (
   key: Uint8Array,
-  mountUuid: string,
-  state: LoginState,
+  place: string,
+  state: SealedLogin,
   iv: Uint8Array,
 ): string => {
-  const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(mountUuid));
+  const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(place));
   const sealed = [cipher.update(JSON.stringify(state)), cipher.final()];
   return Buffer.concat([iv, ...sealed, cipher.getAuthTag()]).toString('base64url');
 };
 
-/** @returns undefined for a state that has expired, or is not one of this mount */
-export const openState = (
+/** @returns undefined for a state that has expired, or is not one of this place */
+export const openState = <State extends SealedLogin>(
   key: Uint8Array,
-  mountUuid: string,
+  place: string,
   text: string,
   nowMs: number,
-): LoginState | undefined => {
+): State | undefined => {
   const bytes = Buffer.from(text.length > MAX_LENGTH ? '' : text, 'base64url');
   if (bytes.length <= IV_BYTES + TAG_BYTES) return undefined;
   try {
     const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), {
       authTagLength: TAG_BYTES,
     })
-      .setAAD(Buffer.from(mountUuid))
+      .setAAD(Buffer.from(place))
       .setAuthTag(bytes.subarray(-TAG_BYTES));
     const plain = [decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()];
-    const state = JSON.parse(Buffer.concat(plain).toString()) as LoginState;
+    const state = JSON.parse(Buffer.concat(plain).toString()) as State;
     return nowMs < state.expiresAtMs ? state : undefined;
   } catch {
     return undefined;
@@ -73,5 +61,5 @@ export const openState = (
 };
 
 /** Names a state that was used. It is taken from the content, which is the same in every spelling of the text. */
-export const stateDigest = ({ nonce }: LoginState): string =>
+export const stateDigest = ({ nonce }: Pick<SealedLogin, 'nonce'>): string =>
   createHash('sha256').update(nonce).digest('hex');

@@ -1,0 +1,130 @@
+/** Sign-in to the workspace API at the provider of identities of the site. */
+import { hash } from 'node:crypto';
+import { createServer } from 'node:http';
+import { publicAddress } from '@keelson/testkit';
+import type { Page } from '@keelson/testkit/chromium';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { PATIENCE_MS, useConsole } from './console-harness.ts';
+import { CLIENT, type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
+import { faultsInVariants } from './page-faults.ts';
+
+const site = useConsole({
+  env: { KEELSON_OUTBOUND_RANGES: '127.0.0.1', ...(await publicAddress()) },
+});
+let provider: OpenIdProvider;
+
+const settings = (attributes: object) =>
+  site.workspaces('PATCH', 'admin/sso-settings', { data: { type: 'sso-settings', attributes } });
+
+beforeAll(async () => {
+  provider = await startOpenIdProvider();
+  provider.register(`${site.origin()}/app/sign-in/return`);
+  await settings({
+    enabled: true,
+    title: 'the directory of the company',
+    issuer: provider.issuer,
+    'client-id': CLIENT.oidc_client_id,
+    'client-secret': CLIENT.oidc_client_secret,
+    scopes: ['email'],
+    'creates-users': true,
+  });
+}, PATIENCE_MS);
+afterAll(() => provider?.[Symbol.asyncDispose]());
+
+const goToProvider = (page: Page): Promise<void> =>
+  page.getByRole('button', { name: 'Continue with the directory of the company' }).click();
+
+const logInAtProvider = async (page: Page, name: string): Promise<void> => {
+  await goToProvider(page);
+  await page.locator('input[name=login]').fill(name);
+  await page.locator('input[name=password]').fill('any');
+  await page.getByRole('button', { name: 'Sign-in' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+};
+
+const ownName = async (page: Page): Promise<string> => {
+  const token = await page.evaluate<string>(
+    "JSON.parse(sessionStorage.getItem('keelson-session')).workspaces",
+  );
+  const own = await site.workspaces('GET', 'account/details', undefined, token);
+  return own.data.attributes.username;
+};
+
+describe('single sign-on', { timeout: PATIENCE_MS }, () => {
+  test('is offered first, goes to the provider, and comes back to the page where it began', async () => {
+    const { page, problems } = await site.open('/app/settings/account');
+    await page
+      .getByRole('button', { name: 'Continue with the directory of the company' })
+      .waitFor();
+    expect(await faultsInVariants(page, 'single sign-on')).toEqual({});
+    // The pages of the provider, which follow, ask for fonts that are not there.
+    expect(problems).toEqual([]);
+    await logInAtProvider(page, 'grace');
+    await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor();
+    await page.getByText('(this session)').waitFor();
+    expect(await ownName(page)).toBe('grace');
+    // Neither the code nor the state stays in the address.
+    expect(new URL(page.url()).search).toBe('');
+    const ended = page.waitForResponse(/account\/session$/);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await ended;
+  });
+
+  test('says why a person is refused, and lets them try again', async () => {
+    await settings({ 'creates-users': false });
+    const { page } = await site.open('/app');
+    await logInAtProvider(page, 'mallory');
+    await page.getByText('You are not signed in: nobody is signed in: the person has no').waitFor();
+    expect(await faultsInVariants(page, 'refused single sign-on')).toEqual({});
+    await page.getByRole('link', { name: 'Try again' }).click();
+    await page
+      .getByRole('button', { name: 'Continue with the directory of the company' })
+      .waitFor();
+    await settings({ 'creates-users': true });
+    const stranger = await site.open('/app/sign-in/return?state=x&code=y');
+    await stranger.page.getByText('this tab has not begun to sign in').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/app');
+  });
+
+  test('gives terraform login a token of the person', async () => {
+    const called = Promise.withResolvers<URLSearchParams>();
+    const server = createServer((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+      if (pathname === '/login') called.resolve(searchParams);
+      response.end('The command has its answer.');
+    });
+    onTestFinished(() => void server.close());
+    const listening = Promise.withResolvers<void>();
+    server.listen(10_009, 'localhost', () => listening.resolve());
+    await listening.promise;
+    const verifier = 'v'.repeat(43);
+    const redirectUri = 'http://localhost:10009/login';
+    const { page } = await site.open(
+      `/app/command-login?${new URLSearchParams({
+        client_id: 'terraform-cli',
+        code_challenge: hash('sha256', verifier, 'base64url'),
+        code_challenge_method: 'S256',
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        state: 'state',
+      }).toString()}`,
+    );
+    await logInAtProvider(page, 'ada');
+    await page.getByText('an API token of your account ada').waitFor();
+    await page.getByRole('button', { name: 'Give the command a token' }).click();
+    const code = (await called.promise).get('code') ?? '';
+    const answer = await fetch(`${site.origin()}/api/v2/command-logins/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        client_id: 'terraform-cli',
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: verifier,
+      }),
+    });
+    const { access_token: token } = (await answer.json()) as { readonly access_token: string };
+    const own = await site.workspaces('GET', 'account/details', undefined, token);
+    expect(own.data.attributes).toMatchObject({ username: 'ada', 'is-sso-login': true });
+  });
+});

@@ -1,0 +1,45 @@
+/** A person as a provider of identities describes them. */
+import { isEmail } from '../../model/domain/organization.ts';
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+export interface Person {
+  readonly subject: string;
+  /** Undefined unless the provider has verified it. */
+  readonly email: string | undefined;
+  /** From which the name of a new user is made; "" without one. */
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+/** More groups than these are of no use, and each is looked up. */
+const MOST_GROUPS = 1000;
+const LONGEST = 255;
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' && value.length <= LONGEST ? value : '';
+
+const textsOf = (value: unknown): readonly string[] => {
+  const all: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return [...new Set(all.map(textOf).filter((text) => text !== ''))].slice(0, MOST_GROUPS);
+};
+
+/**
+ * Reads the claims. An address counts if the provider says in so many words that it has verified it.
+ * @returns undefined for claims without a subject
+ */
+export const personOf = (
+  claims: Claims,
+  { usernameClaim, groupsClaim }: { readonly usernameClaim: string; readonly groupsClaim: string },
+): Person | undefined => {
+  const subject = textOf(claims['sub']);
+  if (subject === '') return undefined;
+  const email = textOf(claims['email']);
+  const isVerified = claims['email_verified'] === true && isEmail(email);
+  return {
+    subject,
+    email: isVerified ? email : undefined,
+    name: textOf(claims[usernameClaim]),
+    groups: groupsClaim === '' ? [] : textsOf(claims[groupsClaim]),
+  };
+};
