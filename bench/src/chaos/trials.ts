@@ -8,6 +8,7 @@ import { outages } from './faults/outages.ts';
 import { partition } from './faults/partition.ts';
 import { hostile } from './hostile/hostile.ts';
 import { hostileServers } from './hostile/hostile-servers.ts';
+import { login } from './login/login.ts';
 import { pkiInput } from './pki-input/pki-input.ts';
 import { replicationInput } from './replication-input/replication-input.ts';
 import { httpInput } from './server-input/http-input.ts';
@@ -29,6 +30,7 @@ export const TRIALS: readonly Chaos[] = [
   outages,
   failovers,
   partition,
+  login,
   soak,
   disk,
   hostile,
