@@ -1,6 +1,12 @@
 /** Signing in at the clusters of a performance set: what they share, and which cluster a token is of. */
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { type NatsServer, startNats } from '@keelson/testkit';
+import {
+  type MailServer,
+  type NatsServer,
+  publicAddress,
+  startMailServer,
+  startNats,
+} from '@keelson/testkit';
 import { startKubernetesApi } from '@keelson/testkit/kubernetes-api';
 import { addPlannedRun } from '@keelson/testkit/planned-run';
 import {
@@ -15,14 +21,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 const WITHIN_MS = 120_000;
 
 let nats: NatsServer;
+let mail: MailServer;
 let primary: Cluster;
 let secondary: Cluster;
 
 beforeAll(async () => {
   nats = await startNats({ jetstream: true });
-  const near = { KEELSON_OUTBOUND_RANGES: '127.0.0.0/8' };
+  mail = await startMailServer();
+  const near = {
+    KEELSON_OUTBOUND_RANGES: '127.0.0.0/8',
+    KEELSON_WORKSPACE_SMTP_URL: mail.url,
+    KEELSON_WORKSPACE_MAIL_FROM: 'keelson@keelson.example',
+  };
   [primary, secondary] = await Promise.all([
-    startCluster(nats.url, near),
+    startCluster(nats.url, { ...near, ...(await publicAddress()) }),
     startCluster(nats.url, near),
   ]);
   await primary.v1('POST', 'sys/auth/approle', { type: 'approle' });
@@ -38,6 +50,7 @@ afterAll(async () => {
   await primary.stop();
   await secondary.stop();
   await nats[Symbol.asyncDispose]();
+  await mail[Symbol.asyncDispose]();
 }, WITHIN_MS);
 
 const logIn = (cluster: Cluster, path: string, body: object) => cluster.v1('POST', path, body, '');
@@ -240,4 +253,46 @@ test('a run of the primary signs in at both, and at neither once its phase has e
   await run.finish();
   await untilEqual('performance', primary, secondary);
   expect(await statuses()).toEqual([400, 400]);
+});
+
+test('a person sets a password and signs in at the secondary, with a session of both clusters', async () => {
+  const resource = (type: string, attributes: object) => ({ data: { type, attributes } });
+  const settings = resource('sign-in-settings', { 'passwords-enabled': true });
+  expect((await primary.api('PATCH', 'admin/sign-in-settings', settings)).status).toBe(200);
+  const user = resource('users', { username: 'grace', email: 'grace@keelson.example' });
+  await primary.api('POST', 'admin/users', user);
+  await untilEqual('performance', primary, secondary);
+  const asked = resource('password-resets', { email: 'grace@keelson.example' });
+  expect((await secondary.api('POST', 'password-resets', asked, '')).status).toBe(202);
+  const text = (await mail.mail(0)).replaceAll('=\r\n', '').replaceAll('=3D', '=');
+  const code = /\/app\/new-password#(\S+)\r/.exec(text)?.[1] ?? '';
+  const password = 'three words and a 4th';
+  const given = resource('password-resets', { password });
+  const set = 'password-reset/actions/set-password';
+  await untilEqual('performance', primary, secondary);
+  expect((await secondary.api('POST', set, given, code)).status).toBeLessThan(300);
+  const signInAt = (cluster: Cluster, guess: string) =>
+    cluster.api('POST', 'sessions', resource('sessions', { login: 'grace', password: guess }), '');
+  const signed = await signInAt(secondary, password);
+  expect(signed.status).toBe(201);
+  const { token } = signed.body.data.attributes;
+  await untilEqual('performance', primary, secondary);
+  const statuses = () =>
+    Promise.all(
+      [primary, secondary].map(
+        async (cluster) => (await cluster.api('GET', 'account/sessions', undefined, token)).status,
+      ),
+    );
+  expect(await statuses()).toEqual([200, 200]);
+  const ended = await secondary.api('DELETE', 'account/session', undefined, token);
+  expect(ended.status).toBeLessThan(300);
+  await untilEqual('performance', primary, secondary);
+  expect(await statuses()).toEqual([401, 401]);
+  // Each cluster counts failures for itself.
+  const guesses = Array.from({ length: 6 }, (_, at) => `guess ${at}`);
+  const answers: number[] = [];
+  for (const guess of guesses) answers.push((await signInAt(secondary, guess)).status);
+  expect(answers).toEqual([401, 401, 401, 401, 401, 429]);
+  expect((await signInAt(secondary, password)).status).toBe(429);
+  expect((await signInAt(primary, password)).status).toBe(201);
 });

@@ -2,7 +2,10 @@
 import { hash } from 'node:crypto';
 import { RedisLeaseStore } from '@keelson/locks/redis';
 import { type PostgresServer, type RedisServer, startPostgres, startRedis } from '@keelson/testkit';
+import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { issueCode } from '../src/identity/mails/link-mails.ts';
+import { enablePasswords, PASSWORD, setPassword, signIn, tokenOf } from './password-accounts.ts';
 import { countDone } from './simultaneous.ts';
 import { type Harness, startHarness } from './workspace-harness.ts';
 
@@ -76,6 +79,37 @@ describe('over two replicas', () => {
       replica.call('POST', '/command-logins/token', Buffer.from(form.toString()), null, headers),
     );
     expect([count(replies, 200), count(replies, 400)]).toEqual([1, 49]);
+  });
+
+  test('a link sets one password, a recovery code and a passcode sign in once, and guesses lock', async () => {
+    const [first] = replicas as [Harness];
+    await enablePasswords(first);
+    const { id } = await first.addUser('ada');
+    const nowMs = first.clock.nowMs();
+    const { text } = await first.store.transact((tx) =>
+      issueCode(tx, { kind: 'password-reset', id }, nowMs),
+    );
+    const passwords = Array.from({ length: 50 }, (_, at) => `${PASSWORD} ${at}`);
+    const set = await fromAll((replica, at) => setPassword(replica, text, passwords[at] ?? ''));
+    expect(count(set, 204)).toBe(1);
+    const password = passwords[set.findIndex(({ status }) => status === 204)] ?? '';
+    const session = await tokenOf(signIn(first, 'ada', password));
+    const change = (path: string, attributes: object) =>
+      first.call('POST', path, { data: { type: 'two-factors', attributes } }, session);
+    const begun = await change('/account/two-factor', { 'current-password': password });
+    const totp = new TOTP({ secret: Secret.fromBase32(String(begun.data.attributes['secret'])) });
+    const verified = await change('/account/two-factor/actions/verify', {
+      passcode: totp.generate({ timestamp: first.clock.nowMs() }),
+    });
+    const [code] = verified.data.attributes['recovery-codes'] as readonly string[];
+    for (const replica of replicas) replica.clock.advance(30_000);
+    const passcode = totp.generate({ timestamp: first.clock.nowMs() });
+    for (const factor of [{ 'recovery-code': code }, { passcode }]) {
+      const signed = await fromAll((replica) => signIn(replica, 'ada', password, factor));
+      expect(count(signed, 201)).toBe(1);
+    }
+    const guesses = await fromAll((replica) => signIn(replica, 'ada', 'a guess of many'));
+    expect([count(guesses, 401), count(guesses, 429)]).toEqual([5, 45]);
   });
 
   test('either a reservation or a concurrent binding that overrides it is refused', async () => {

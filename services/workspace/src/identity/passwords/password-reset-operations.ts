@@ -2,7 +2,7 @@
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
-import { issueCode, type LinkMails } from '../mails/link-mails.ts';
+import { issueCode, type LinkMails, obstacleToMail } from '../mails/link-mails.ts';
 import { findSignInSettings, passwordMails } from '../model/credential-records.ts';
 import { type ApiToken, isExpired } from '../model/domain/token.ts';
 import { findToken } from '../model/token-records.ts';
@@ -24,14 +24,16 @@ const MOST_WAITING = 1000;
  */
 export const requestReset = async (context: IdentityContext, address: string): Promise<void> => {
   await requirePasswordsEnabled(context.store);
-  const { store, clock, mailer, publicUrl } = context;
-  if (mailer === undefined || publicUrl === undefined) return;
+  const { store, clock } = context;
+  const canMail = obstacleToMail(context) === undefined;
   const key = toEmailKey(address);
   // Outside the transaction, which requests at the same time would else repeat again and again.
   const isFull =
     (await passwordMails.keys(store, [], { limit: MOST_WAITING })).length === MOST_WAITING;
   await store.transact(async (tx) => {
     const known = await passwordMails.find(tx, key);
+    // A write in any case: a secondary, which may be set up otherwise, hands the request on to its primary here.
+    if (!canMail) return passwordMails.delete(tx, key);
     // One that waits is written again, so that the time does not say so.
     if (known !== undefined || !isFull)
       passwordMails.write(tx, [key], known ?? { attempts: 0, dueAtMs: clock.nowMs() });
