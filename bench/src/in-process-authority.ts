@@ -82,7 +82,10 @@ export const openAuthority = async (
         throw new Error('not started');
       },
     },
-    ledger: { register: () => Promise.reject(new Error('no leases here')) },
+    ledger: {
+      register: () => Promise.reject(new Error('no leases here')),
+      requireRoom: () => Promise.reject(new Error('no leases here')),
+    },
     identities: { findValues: () => Promise.reject(new Error('no entities here')) },
     clientCertificates: {
       findRole: () => Promise.reject(new Error('no auth methods here')),

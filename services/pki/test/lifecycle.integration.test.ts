@@ -313,6 +313,24 @@ describe('issuing', () => {
     ]);
   });
 
+  test('is not made with a lease where a quota allows no further one', async () => {
+    await setUp();
+    await pki.call('POST', 'roles/leased', { ...ROLE, generate_lease: true });
+    pki.full.add('issue/leased').add('issue/web');
+    const stored = async () => (await pki.call('LIST', 'certs')).data.keys.length;
+    const before = await stored();
+    const refused = await pki.call('POST', 'issue/leased', { common_name: 'a.example.com' });
+    expect([refused.status, refused.json.errors]).toEqual([
+      429,
+      ['request path "issue/leased": lease count quota exceeded'],
+    ]);
+    expect(await stored()).toBe(before);
+    expect(pki.registered).toEqual([]);
+    // Its role makes no lease.
+    await issue({}, 'issue/web');
+    expect(await stored()).toBe(before + 1);
+  });
+
   test('is not stored if the role says so, and can still be revoked', async () => {
     await setUp();
     await pki.call('POST', 'roles/unstored', { ...ROLE, no_store: true });

@@ -10,6 +10,7 @@ import {
   callMount,
   type CallOptions as MountCallOptions,
 } from '@keelson/engine/testing';
+import { KeelsonError } from '@keelson/errors';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import { createRegistry } from '@keelson/metrics';
@@ -57,6 +58,7 @@ export const openPki = async (
   const leases = new InProcessLeaseStore({ clock });
   const registered: RegisterLeaseRequest[] = [];
   const asked: FindIdentityValuesRequest[] = [];
+  const full = new Set<string>();
   const entities = new Map<string, Record<string, string>>();
   const cluster = announcedCluster();
   const compose = (settings = environment) =>
@@ -91,6 +93,11 @@ export const openPki = async (
             renewable: false,
           };
         },
+        requireRoom: async ({ requestPath }) => {
+          if (full.has(requestPath))
+            throw new KeelsonError('request.lease_quota_exceeded', { path: requestPath });
+          return {};
+        },
       },
     });
   const service = compose();
@@ -121,6 +128,8 @@ export const openPki = async (
     registered,
     /** Requests for the values of callers. */
     asked,
+    /** Paths below the mount at which a quota allows no further lease. */
+    full,
     /** Values of callers, by namespace id and entity id. */
     entities,
     announce: cluster.announce,

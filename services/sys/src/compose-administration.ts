@@ -18,6 +18,7 @@ import { internalUiRoutes } from './internal-ui/internal-ui-routes.ts';
 import type { LeaseContext } from './leases/lease-context.ts';
 import { orderEnding } from './leases/lease-records.ts';
 import { endLeasesOfNamespace, revokeDueLeases } from './leases/lease-revocation-operations.ts';
+import { countLeasesOf } from './leases/lease-room.ts';
 import { leaseRoutes } from './leases/lease-routes.ts';
 import { createRemovedMountCheck } from './leases/removed-mounts.ts';
 import { lockedUserRoutes } from './locked-users/locked-user-routes.ts';
@@ -37,6 +38,7 @@ import {
 import { namespaceRoutes } from './namespaces/namespace-routes.ts';
 import { createRemovedNamespaces } from './namespaces/removed-namespaces.ts';
 import { createOidcProvider } from './oidc/oidc-provider.ts';
+import { leaseQuotaRoutes } from './quotas/lease-quota-routes.ts';
 import { deleteQuotasOfMount, moveQuotasOfMount } from './quotas/quota-operations.ts';
 import { quotaRoutes } from './quotas/quota-routes.ts';
 import { recordFormerMount, recordFormerNamespace } from './replication/filters/filter-catalog.ts';
@@ -63,7 +65,7 @@ export interface Administration {
 }
 
 export const composeAdministration = (
-  { parts, store, gate, systemTtls, tokens, views, findMount, logins }: SysCore,
+  { parts, store, gate, systemTtls, tokens, views, findMount, logins, room }: SysCore,
   { engines, authMethods }: OtherServices,
   filters: FilterContext,
 ): Administration => {
@@ -76,6 +78,7 @@ export const composeAdministration = (
     findMount,
     engineTypes,
     engines,
+    room,
     onEnd: () => leaseEnds.notify(),
   };
   const namespaceContext: NamespaceContext = {
@@ -143,6 +146,12 @@ export const composeAdministration = (
       ...loginEnforcementRoutes(logins.mfa),
       ...loginValidationRoutes(logins, authMethods),
       ...quotaRoutes({ store, mounts, namespaces }),
+      ...leaseQuotaRoutes({
+        store,
+        mounts,
+        namespaces,
+        countLeases: (quota) => countLeasesOf(room, quota),
+      }),
     ],
     periodicWork: {
       'lease-expiry': {

@@ -37,6 +37,7 @@ import { DamageRegister } from './damage/damage-register.ts';
 import { identityRpc } from './identity/identity-rpc.ts';
 import { followEntityRights } from './identity/known-rights.ts';
 import { endLeasesOfToken } from './leases/lease-records.ts';
+import { type LeaseRoomContext, takeLeaseRoom } from './leases/lease-room.ts';
 import { leaseRpc } from './leases/lease-rpc.ts';
 import { askingPrimary } from './logins/entities-on-primary.ts';
 import type { LoginContext } from './logins/login-operations.ts';
@@ -51,7 +52,7 @@ import { builtInMountConfig, followMounts } from './mounts/mount-records.ts';
 import { followNamespaces } from './namespaces/namespace-records.ts';
 import type { RunnerStatus } from './nodes/host-document.ts';
 import { policyIndexView } from './policies/policy-index.ts';
-import { followQuotas } from './quotas/quota-records.ts';
+import { followLeaseQuotas, followQuotas } from './quotas/quota-records.ts';
 import { resumeActivation } from './replication/activation-operations.ts';
 import { createCatalog } from './replication/filters/filter-catalog.ts';
 import { describeFilter } from './replication/filters/filter-operations.ts';
@@ -142,6 +143,7 @@ const followRecords = (store: Store, damage: DamageRegister) => ({
   auditDevices: followAuditDevices(store, damage.of('audit_devices')),
   enforcements: followEnforcements(store, damage.of('login_enforcements')),
   quotas: followQuotas(store, damage.of('quotas')),
+  leaseQuotas: followLeaseQuotas(store, damage.of('lease_quotas')),
 });
 
 export const composeCore = (parts: SysParts) => {
@@ -181,6 +183,7 @@ export const composeCore = (parts: SysParts) => {
   });
   member.onSuperseded((kind, promotion) => state.supersede(kind, promotion));
   const systemTtls = toSystemTtls(parts.config);
+  const room: LeaseRoomContext = { ...views, store };
   const tokens: TokenContext = {
     store,
     barrier,
@@ -189,6 +192,13 @@ export const composeCore = (parts: SysParts) => {
     isMounted: async (uuid) => (await views.mounts()).has(uuid),
     identityOf: followEntityRights(store),
     onRemoved: TOKEN_REMOVAL_HOOKS,
+    requireRoom: (tx, { namespace, login, path }) =>
+      takeLeaseRoom(room, tx, {
+        namespaceId: namespace.id,
+        mountUuid: login?.mountUuid,
+        below: '',
+        path,
+      }),
   };
   const decisionState = followDecisionState(store, seal, {
     ...views,
@@ -241,6 +251,7 @@ export const composeCore = (parts: SysParts) => {
     rotation,
     findMount,
     activity,
+    room,
   };
 };
 
@@ -276,7 +287,7 @@ export const sysRpc = (core: SysCore): SysRpc => {
       (kind, service) => memberships.ofPrimary(kind, service),
       (kind, promotion) => state.supersede(kind, promotion),
     ),
-    ledger: leaseRpc({ store, clock: parts.clock, findMount: core.findMount }),
+    ledger: leaseRpc({ store, clock: parts.clock, findMount: core.findMount, room: core.room }),
     logins: loginRpc(core.logins),
     identities: identityRpc(core.tokens),
   };

@@ -28,6 +28,7 @@ const TOOLS = 'src/tools/tools.integration.test.ts';
 const WRAPPING = 'src/wrapping/wrapping.integration.test.ts';
 const POLICIES = 'src/policies/policies.integration.test.ts';
 const QUOTAS = 'src/quotas/quotas.integration.test.ts';
+const LEASE_QUOTAS = 'src/quotas/lease-quotas.integration.test.ts';
 const MESSAGES = 'src/custom-messages/custom-messages.integration.test.ts';
 const NAMESPACES = 'src/namespaces/namespaces.integration.test.ts';
 const ADDRESSES = 'src/replication/replication-addresses.integration.test.ts';
@@ -197,6 +198,16 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: TUNING,
   },
   ...IDENTITY_FIELDS,
+  'lease count quotas': {
+    routes: ['POST /sys/quotas/lease-count/{name}'],
+    least: { max_leases: 1 },
+    fields: {
+      path: elsewhere(LEASE_QUOTAS, "path: 'ca/issue/web'"),
+      max_leases: elsewhere(LEASE_QUOTAS, 'max_leases: 5'),
+      inheritable: elsewhere(LEASE_QUOTAS, 'max_leases: 2, inheritable: true'),
+      role: elsewhere(LEASE_QUOTAS, "role: 'web'"),
+    },
+  },
   'counting of clients': {
     routes: ['POST /sys/internal/counters/config'],
     fields: {

@@ -273,6 +273,22 @@ export const WAYS: readonly Way[] = [
     observe: async (_, __, { data }) => ({ sum: data?.sum?.slice(0, 20) }),
   },
   {
+    route: /^POST \/sys\/quotas\/lease-count\/\{name\}$/,
+    at: (path, { serial }) => path.replace('{name}', serial),
+    least: () => ({ max_leases: 50_000 }),
+    values: () => ({
+      path: 'sys',
+      max_leases: 70_000,
+      inheritable: { telling: true, beside: { path: 'sys' } },
+      role: 'web',
+    }),
+    observe: async (place, path) => {
+      const { name: _, counter: __, ...data } = await dataAt(place, path);
+      await place.cluster.asRoot('DELETE', path);
+      return data;
+    },
+  },
+  {
     route: /^POST \/sys\/quotas\/rate-limit\/\{name\}$/,
     at: (path, { serial }) => path.replace('{name}', serial),
     least: () => ({ rate: 5 }),

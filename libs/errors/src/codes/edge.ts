@@ -90,6 +90,12 @@ export const EDGE_ERRORS = {
     retry: true,
     message: 'request path "{path}": rate limit quota exceeded',
   },
+  'request.lease_quota_exceeded': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 429,
+    retry: true,
+    message: 'request path "{path}": lease count quota exceeded',
+  },
   'edge.backend_unavailable': {
     grpc: 'UNAVAILABLE',
     http: 503,

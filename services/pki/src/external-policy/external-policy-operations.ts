@@ -55,6 +55,8 @@ export interface PolicyIssuing {
   readonly maxTtlSeconds: number | undefined;
   readonly userValues: PolicyQuestion['userValues'];
   readonly identityOf: IdentityOf;
+  /** Refuses a certificate with a lease where a quota has no room for one; absent for those that never have one. */
+  readonly requireLeaseRoom?: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -165,13 +167,13 @@ export const decideCertificate = async (
 
 const keepDecided = (
   parts: PolicyParts,
-  { mount }: PolicyIssuing,
+  { mount, requireLeaseRoom }: PolicyIssuing,
   { made, authority, issuer, answer }: DecidedCertificate,
   keyPair?: KeyPair,
 ): Promise<IssuedCertificate> =>
   storeCertificate(
     parts,
-    { mount, roleName: '', metadata: '' },
+    { mount, roleName: '', metadata: '', requireLeaseRoom },
     {
       ...made,
       keyPair,

@@ -9,7 +9,7 @@ import { isStoreFormat, type Packaging, readPackaging } from '../certificates/pa
 import { readCsrPem } from '../issuing/domain/csr-names.ts';
 import { issuedDocument } from '../issuing/issuing-document.ts';
 import { CSR_FIELD, fieldsOfPath } from '../issuing/issuing-parameters.ts';
-import { type IssuingRouteParts, registerLease } from '../issuing/issuing-routes.ts';
+import { type IssuingRouteParts, leaseRoomFor, registerLease } from '../issuing/issuing-routes.ts';
 import type { IssuedCertificate } from '../issuing/signing-operations.ts';
 import { requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { textField } from '../mounts/text-fields.ts';
@@ -46,7 +46,10 @@ interface FormatValues {
 }
 
 /** All fields of the client's request are sent to the policy service, except those in the path. */
-const toIssuing = (context: OperationContext<FormatValues>): PolicyIssuing => {
+const toIssuing = (
+  parts: ExternalPolicyRouteParts,
+  context: OperationContext<FormatValues>,
+): PolicyIssuing => {
   const { params, fields, caller, namespace, request, dialect } = context;
   const mount = requireMount(context);
   return {
@@ -60,6 +63,7 @@ const toIssuing = (context: OperationContext<FormatValues>): PolicyIssuing => {
       Object.entries(context.data).filter(([name]) => !Object.hasOwn(params, name)),
     ),
     identityOf: (service) => identityOf(caller, service),
+    requireLeaseRoom: leaseRoomFor(parts, context),
     signal: request.signal,
   };
 };
@@ -82,7 +86,7 @@ const answerWith = async (
   const { fields, dialect } = context;
   const packaging = readFormat(fields.format);
   const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format);
-  const issued = await issue(toIssuing(context));
+  const issued = await issue(toIssuing(parts, context));
   const lease = await registerLease(parts, context, issued);
   return {
     data: await issuedDocument(issued, {

@@ -42,7 +42,18 @@ const valuesOf =
     return (await identities.findValues(request)).values;
   };
 
-const toIssuingRequest = (context: OperationContext<Common>): IssuingRequest => {
+/** Asks sys whether a quota allows another lease at the path of the request. */
+export const leaseRoomFor =
+  ({ ledger }: Pick<IssuingRouteParts, 'ledger'>, context: OperationContext<unknown>) =>
+  async (): Promise<void> => {
+    const { uuid: mountUuid } = requireMount(context);
+    await ledger.requireRoom({ mountUuid, requestPath: requestPath(context.head) });
+  };
+
+const toIssuingRequest = (
+  parts: IssuingRouteParts,
+  context: OperationContext<Common>,
+): IssuingRequest => {
   const { fields, dialect } = context;
   const rules = dialectRules(dialect);
   const notBefore: Timestamp | undefined = fields.not_before;
@@ -57,6 +68,7 @@ const toIssuingRequest = (context: OperationContext<Common>): IssuingRequest => 
     overlong: rules.overlongLifetime,
     absoluteTimes: rules.absoluteTimes,
     metadata: fields.metadata || fields.cert_metadata,
+    requireLeaseRoom: leaseRoomFor(parts, context),
   };
 };
 
@@ -66,7 +78,7 @@ const toNamedRequest = (
 ) => {
   const { fields } = context;
   return {
-    ...toIssuingRequest(context),
+    ...toIssuingRequest(parts, context),
     findValues: valuesOf(parts, context.caller),
     names: {
       commonName: fields.common_name,
@@ -195,7 +207,7 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
             const { fields } = context;
             return answerWith(parts, context, () =>
               signVerbatim(parts, {
-                ...toIssuingRequest(context),
+                ...toIssuingRequest(parts, context),
                 csr: fields.csr,
                 scheme: { signatureBits: fields.signature_bits, usePss: fields.use_pss },
                 userIds: fields.user_ids,

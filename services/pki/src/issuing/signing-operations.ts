@@ -55,6 +55,8 @@ export interface IssuingRequest extends LifetimeParameters {
   readonly issuerRef: string | undefined;
   /** Base64, stored with the certificate; empty when there is none. */
   readonly metadata: string;
+  /** As in `StoredAt`. */
+  readonly requireLeaseRoom?: (() => Promise<void>) | undefined;
 }
 
 /** How a role, or a policy in its place, wants certificates stored. */
@@ -104,6 +106,8 @@ export interface StoredAt {
   readonly mount: MountScope;
   readonly roleName: string;
   readonly metadata: string;
+  /** Refuses a certificate with a lease where a quota has no room for one; absent for those that never have one. */
+  readonly requireLeaseRoom?: (() => Promise<void>) | undefined;
 }
 
 /** @throws KeelsonError `request.invalid` when the role keeps no metadata and there is some */
@@ -124,11 +128,13 @@ export interface SignedCertificate extends NewCertificate {
 /** Stores a signed certificate if its role says so; resolves when it is on disk. */
 export const storeCertificate = async (
   { store }: IssuingParts,
-  { mount, metadata, roleName }: StoredAt,
+  { mount, metadata, roleName, requireLeaseRoom }: StoredAt,
   { authority, ...made }: SignedCertificate,
 ): Promise<IssuedCertificate> => {
   const { der, serialNumber, notAfterMs, issuer, role } = made;
   const serialKey = toSerialKey(serialNumber);
+  // Nobody has the certificate yet.
+  if (role?.generateLease) await requireLeaseRoom?.();
   const isStored = role?.noStore !== true;
   if (isStored || metadata !== '')
     await store.transact((tx) => {

@@ -133,6 +133,7 @@ export const makeLogins = async (
     mfa_request_id: half.mfa_requirement.mfa_request_id,
     mfa_payload: { [app.method_id]: ['00000000'] },
   });
+  await v1('POST', 'sys/quotas/lease-count/people', { path: 'auth/people', max_leases: 1000 });
   await v1('POST', 'sys/internal/counters/config', { retention_months: 60 });
   const { auth: dave } = await v1('POST', 'auth/people/login/alice', { password: 'golden' });
   const person = answersOf(http, { rootToken: dave.client_token, apiToken: '' });
@@ -161,6 +162,7 @@ export const makeLogins = async (
   return [
     ...reads('v1', 'LIST', [
       'sys/quotas/rate-limit',
+      'sys/quotas/lease-count',
       'identity/mfa/method',
       'identity/mfa/login-enforcement',
       'identity/entity/id',

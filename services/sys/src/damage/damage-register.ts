@@ -12,6 +12,7 @@ const CONSEQUENCES = {
   audit_devices: 'they accept no entry: without another device, requests are refused',
   login_enforcements: 'logins of their namespaces and of those below are refused',
   quotas: 'the requests that they limit are not limited',
+  lease_quotas: 'the leases that they limit are not limited',
   engine_types: 'mounts of these types are unavailable until their service joins again',
 } as const;
 

@@ -5,6 +5,7 @@ import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { RpcService } from '@keelson/rpc';
 import type { Store } from '@keelson/storage';
 import type { EngineType } from '../mounts/engine-type-records.ts';
+import type { LeaseRoomContext } from './lease-room.ts';
 
 /** Dependencies of the registration of leases. */
 export interface LeaseRegistryContext {
@@ -12,6 +13,7 @@ export interface LeaseRegistryContext {
   readonly clock: Clock;
   /** The mount with this uuid, as its engine knows it. */
   readonly findMount: (uuid: string) => Promise<Mount | undefined>;
+  readonly room: LeaseRoomContext;
 }
 
 export interface LeaseContext extends LeaseRegistryContext {

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import type { Lease, RegisterLeaseRequest } from '@keelson/proto/sys/v1/cluster';
+import type {
+  Lease,
+  RegisterLeaseRequest,
+  RequireRoomRequest,
+} from '@keelson/proto/sys/v1/cluster';
 import { findMountRecord } from '../mounts/mount-records.ts';
 import { findStoredToken } from '../tokens/token-records.ts';
 import { type LeaseRecord, renewedLease, ttlSeconds } from './domain/lease.ts';
@@ -13,6 +17,7 @@ import {
   recordLeasedMount,
   writeLease,
 } from './lease-records.ts';
+import { requireLeaseRoom } from './lease-room.ts';
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
@@ -109,5 +114,23 @@ export const registerLease = async (
     await writeLease(tx, lease);
     await recordLeasedMount(tx, mount.uuid, { namespaceId, path: mount.path });
     return { leaseId: lease.id, ttlSeconds: ttlSeconds(lease, nowMs), renewable: lease.renewable };
+  });
+};
+
+/**
+ * Called before a secret with a lease is made. Requests at the same time may find the same room.
+ * @throws KeelsonError `request.lease_quota_exceeded`; `request.not_found` when the mount is gone
+ */
+export const requireRoomFor = async (
+  { findMount, room }: LeaseRegistryContext,
+  { mountUuid, requestPath }: RequireRoomRequest,
+): Promise<void> => {
+  const mount = (await findMount(mountUuid)) ?? absent();
+  const below = requestPath.replace(/^\//, '');
+  await requireLeaseRoom(room, {
+    namespaceId: mount.namespace?.id ?? 'root',
+    mountUuid,
+    below,
+    path: `${mount.path}${below}`,
   });
 };

@@ -131,6 +131,10 @@ export const countLeases = async (
   irrevocable: await countRecords(store, leases.by.irrevocable.prefix, limit),
 });
 
+/** Number of leases whose keys begin with a text; at most `limit`. @param beginning "<namespace id>/<path>" */
+export const countLeasesBelow = (store: Store, beginning: string, limit: number): Promise<number> =>
+  countRecords(store, leases.prefix + beginning, limit);
+
 export const writeLease = (tx: Transaction, lease: LeaseRecord): Promise<void> =>
   leases.write(tx, keyOf(lease), lease);
 

@@ -106,6 +106,11 @@ const useProvider = async (token: string): Promise<void> => {
 };
 
 const useShared = async (): Promise<void> => {
+  await must(
+    primary.asRoot('POST', 'sys/quotas/lease-count/team', {
+      body: { path: 'team', max_leases: 1000 },
+    }),
+  );
   const ask = (method: string, path: string, body: object) =>
     must(primary.asRoot(method, path, { namespace: 'team', body }));
   await ask('POST', 'sys/policies/acl/reader', { policy: 'path "a" { capabilities = ["read"] }' });

@@ -1,4 +1,5 @@
-import type { QuotaSettings } from './domain/rate-quota.ts';
+import type { LeaseQuota } from './domain/lease-quota.ts';
+import type { QuotaSettings, RateQuota } from './domain/rate-quota.ts';
 import type { PlacedQuota } from './quota-operations.ts';
 
 /** Durations are in seconds. */
@@ -9,7 +10,7 @@ export const quotaDocument = ({
   intervalSeconds,
   blockSeconds,
   isInheritable,
-}: PlacedQuota) => ({
+}: PlacedQuota<RateQuota>) => ({
   type: 'rate-limit',
   name,
   path,
@@ -27,4 +28,17 @@ export const quotaSettingsDocument = ({
   rate_limit_exempt_paths: exemptPaths,
   enable_rate_limit_audit_logging: auditsRefusals,
   enable_rate_limit_response_headers: statesLimits,
+});
+
+/** @param counter leases that the quota counts now */
+export const leaseQuotaDocument = (
+  { name, path, maxLeases, isInheritable }: PlacedQuota<LeaseQuota>,
+  counter: number,
+) => ({
+  type: 'lease-count',
+  name,
+  path,
+  max_leases: maxLeases,
+  counter,
+  inheritable: isInheritable,
 });

@@ -6,18 +6,13 @@ import { loadMountIndex } from '../mounts/mount-records.ts';
 import { ROOT_NAMESPACE_ID } from '../namespaces/domain/namespace.ts';
 import type { NamespaceTable } from '../namespaces/domain/namespace-table.ts';
 import { loadNamespaceTable } from '../namespaces/namespace-records.ts';
+import type { PlacedRule } from './domain/placed-quotas.ts';
+import { type QuotaPlace, type QuotaSettings, samePlace } from './domain/rate-quota.ts';
 import {
-  type QuotaPlace,
-  type QuotaSettings,
-  type RateQuota,
-  samePlace,
-} from './domain/rate-quota.ts';
-import {
-  deleteQuotaNamed,
-  deleteQuotaRecord,
   findQuotaSettings,
-  listQuotas,
-  writeQuota,
+  leaseQuotaRecords,
+  type QuotaRecords,
+  rateQuotaRecords,
   writeQuotaSettings,
 } from './quota-records.ts';
 
@@ -30,15 +25,17 @@ export interface QuotaContext {
   readonly namespaces: () => Promise<NamespaceTable>;
 }
 
-export type QuotaDraft = Omit<RateQuota, keyof QuotaPlace> & {
+type NamedRule = PlacedRule & { readonly name: string };
+
+export type QuotaDraft<Q extends NamedRule> = Omit<Q, keyof QuotaPlace> & {
+  readonly name: string;
+  readonly isInheritable: boolean;
   /** Path from the root namespace of a namespace, a mount or what is below a mount; "" for everything. */
   readonly path: string;
 };
 
 /** A quota, and the path that it has now. */
-export interface PlacedQuota extends RateQuota {
-  readonly path: string;
-}
+export type PlacedQuota<Q extends NamedRule> = Q & { readonly path: string };
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
@@ -60,34 +57,50 @@ const placeOf = (given: string, table: NamespaceTable, mounts: MountIndex): Quot
   return { namespaceId, mountUuid: mount.uuid, below: path.slice(mountPathOf(mount).length) };
 };
 
-/** @throws KeelsonError `request.invalid` for a path that nothing has, or that another quota has */
-export const putQuota = ({ store }: QuotaContext, { path, ...draft }: QuotaDraft): Promise<void> =>
+/**
+ * @param requireAllowed throws for the path of a mount that quotas of the kind cannot have
+ * @throws KeelsonError `request.invalid` for a path that nothing has, or that another quota has
+ */
+export const putQuota = <Q extends NamedRule>(
+  { store }: QuotaContext,
+  records: QuotaRecords<Q>,
+  { path, ...draft }: QuotaDraft<Q>,
+  requireAllowed: (mount: MountRecord, below: string) => void = () => undefined,
+): Promise<void> =>
   store.transact(async (tx) => {
-    const place = placeOf(path, await loadNamespaceTable(tx), await loadMountIndex(tx));
+    const mounts = await loadMountIndex(tx);
+    const place = placeOf(path, await loadNamespaceTable(tx), mounts);
+    const mount = place.mountUuid === undefined ? undefined : mounts.findByUuid(place.mountUuid);
     if (draft.isInheritable && place.mountUuid !== undefined)
       refuse(
         'inheritable must be false for the path of a mount: only namespaces have others below them',
       );
-    const quotas = await listQuotas(tx);
+    if (mount !== undefined) requireAllowed(mount, place.below);
+    const quotas = await records.list(tx);
     const others = quotas.filter(({ name }) => name !== draft.name);
     const rival = others.find((quota) => samePlace(quota, place));
     if (rival !== undefined) refuse(`the path has the quota "${rival.name}" already`);
     if (others.length >= MAX_QUOTAS) refuse(`there are at most ${MAX_QUOTAS} quotas`);
-    await deleteQuotaNamed(tx, draft.name);
+    await records.deleteNamed(tx, draft.name);
     const isOfEverything = place.mountUuid === undefined && place.namespaceId === ROOT_NAMESPACE_ID;
     const isInheritable = draft.isInheritable || isOfEverything;
-    writeQuota(tx, { ...draft, ...place, isInheritable });
+    // The compiler does not see that a draft and its place are a quota.
+    records.write(tx, { ...draft, ...place, isInheritable } as unknown as Q);
   });
 
 /** Succeeds when there is none. */
-export const deleteQuota = ({ store }: QuotaContext, name: string): Promise<void> =>
-  store.transact((tx) => deleteQuotaNamed(tx, name));
-
-export const findQuota = async (
-  { store, mounts, namespaces }: QuotaContext,
+export const deleteQuota = <Q extends NamedRule>(
+  { store }: QuotaContext,
+  records: QuotaRecords<Q>,
   name: string,
-): Promise<PlacedQuota | undefined> => {
-  const quota = (await listQuotas(store)).find((one) => one.name === name);
+): Promise<void> => store.transact((tx) => records.deleteNamed(tx, name));
+
+export const findQuota = async <Q extends NamedRule>(
+  { store, mounts, namespaces }: QuotaContext,
+  records: QuotaRecords<Q>,
+  name: string,
+): Promise<PlacedQuota<Q> | undefined> => {
+  const quota = (await records.list(store)).find((one) => one.name === name);
   if (quota === undefined) return undefined;
   const namespace = (await namespaces()).findById(quota.namespaceId);
   const mount =
@@ -97,8 +110,10 @@ export const findQuota = async (
 };
 
 /** Sorted. */
-export const listQuotaNames = async ({ store }: QuotaContext): Promise<readonly string[]> =>
-  (await listQuotas(store)).map(({ name }) => name).sort();
+export const listQuotaNames = async <Q extends NamedRule>(
+  { store }: QuotaContext,
+  records: QuotaRecords<Q>,
+): Promise<readonly string[]> => (await records.list(store)).map(({ name }) => name).sort();
 
 export const readQuotaSettings = ({ store }: QuotaContext): Promise<QuotaSettings> =>
   findQuotaSettings(store);
@@ -117,20 +132,38 @@ export const changeQuotaSettings = (
     });
   });
 
+const deleteOf = async <Q extends NamedRule>(
+  tx: Transaction,
+  records: QuotaRecords<Q>,
+  uuid: string,
+): Promise<void> => {
+  for (const quota of await records.list(tx))
+    if (quota.mountUuid === uuid) records.delete(tx, quota);
+};
+
 /** Part of the transaction that disables a mount. */
 export const deleteQuotasOfMount = async (
   tx: Transaction,
   { uuid }: MountRecord,
 ): Promise<void> => {
-  for (const quota of await listQuotas(tx))
-    if (quota.mountUuid === uuid) deleteQuotaRecord(tx, quota);
+  await deleteOf(tx, rateQuotaRecords, uuid);
+  await deleteOf(tx, leaseQuotaRecords, uuid);
+};
+
+const moveOf = async <Q extends NamedRule>(
+  tx: Transaction,
+  records: QuotaRecords<Q>,
+  after: MountRecord,
+): Promise<void> => {
+  for (const quota of await records.list(tx)) {
+    if (quota.mountUuid !== after.uuid || quota.namespaceId === after.namespaceId) continue;
+    records.delete(tx, quota);
+    records.write(tx, { ...quota, namespaceId: after.namespaceId });
+  }
 };
 
 /** Part of the transaction that moves a mount: its quotas follow it, into another namespace too. */
 export const moveQuotasOfMount = async (tx: Transaction, after: MountRecord): Promise<void> => {
-  for (const quota of await listQuotas(tx)) {
-    if (quota.mountUuid !== after.uuid || quota.namespaceId === after.namespaceId) continue;
-    deleteQuotaRecord(tx, quota);
-    writeQuota(tx, { ...quota, namespaceId: after.namespaceId });
-  }
+  await moveOf(tx, rateQuotaRecords, after);
+  await moveOf(tx, leaseQuotaRecords, after);
 };

@@ -10,13 +10,14 @@ import {
   type QuotaContext,
   readQuotaSettings,
 } from './quota-operations.ts';
+import { rateQuotaRecords } from './quota-records.ts';
 
-const TAG = 'quotas';
+export const TAG = 'quotas';
 const BASE = '/sys/quotas/rate-limit';
 const MAX_PATH = 1024;
 const MAX_RATE = 1_000_000_000;
 
-const name = field.string({
+export const quotaName = field.string({
   description: 'Name of the quota.',
   default: '',
   check: (text) =>
@@ -25,16 +26,18 @@ const name = field.string({
       : 'the name of a quota has 1 to 128 letters, digits and the characters _ . -',
 });
 
+export const quotaPath = field.string({
+  description:
+    'Path from the root namespace: of a namespace, a mount or something below a mount, where a * at the end stands ' +
+    'for any text. Empty, the quota applies to everything without one of its own.',
+  default: '',
+  maxLength: MAX_PATH,
+  check: (path) => (/\*./.test(path) ? 'path may have a * at its end only' : undefined),
+});
+
 const FIELDS = {
-  name,
-  path: field.string({
-    description:
-      'Path from the root namespace: of a namespace, a mount or something below a mount, where a * at the end stands ' +
-      'for any text. Empty, the quota applies to everything without one of its own.',
-    default: '',
-    maxLength: MAX_PATH,
-    check: (path) => (/\*./.test(path) ? 'path may have a * at its end only' : undefined),
-  }),
+  name: quotaName,
+  path: quotaPath,
   rate: field.number({
     description:
       'Requests that each client address may make in an interval; a fraction makes the interval longer.',
@@ -114,7 +117,7 @@ export const quotaRoutes = (context: QuotaContext): Route[] => [
     operations: {
       list: {
         summary: 'List the rate limit quotas of all namespaces',
-        handle: async () => ({ data: { keys: await listQuotaNames(context) } }),
+        handle: async () => ({ data: { keys: await listQuotaNames(context, rateQuotaRecords) } }),
       },
     },
   }),
@@ -127,7 +130,7 @@ export const quotaRoutes = (context: QuotaContext): Route[] => [
       read: {
         summary: 'Read a rate limit quota',
         handle: async ({ fields }) => {
-          const quota = await findQuota(context, fields.name);
+          const quota = await findQuota(context, rateQuotaRecords, fields.name);
           return quota && { data: quotaDocument(quota) };
         },
       },
@@ -135,7 +138,7 @@ export const quotaRoutes = (context: QuotaContext): Route[] => [
         summary:
           'Create or replace a rate limit quota; parameters that are not given get their defaults',
         handle: async ({ fields }) => {
-          await putQuota(context, {
+          await putQuota(context, rateQuotaRecords, {
             name: fields.name,
             path: fields.path,
             rate: fields.rate,
@@ -149,7 +152,7 @@ export const quotaRoutes = (context: QuotaContext): Route[] => [
       delete: {
         summary: 'Delete a rate limit quota',
         handle: async ({ fields }) => {
-          await deleteQuota(context, fields.name);
+          await deleteQuota(context, rateQuotaRecords, fields.name);
           return undefined;
         },
       },

@@ -2,6 +2,7 @@
 import type { Clock } from '@keelson/clock';
 import type { Barrier, Store, Transaction } from '@keelson/storage';
 import type { Identity } from '../policies/domain/path-template.ts';
+import type { TokenPlan } from './domain/token-creation.ts';
 import type { EntityRef, TokenEntry } from './domain/token-entry.ts';
 import type { TokenTtls } from './domain/token-lifetime.ts';
 
@@ -35,6 +36,11 @@ export interface TokenContext {
   /** Undefined for an entity that is disabled or deleted, with which its tokens end. */
   readonly identityOf: (entity: EntityRef) => Promise<EntityRights | undefined>;
   readonly onRemoved: readonly TokenRemovalHook[];
+  /**
+   * Called in the transaction that stores a service token of a login or request.
+   * @throws KeelsonError `request.lease_quota_exceeded`
+   */
+  readonly requireRoom: (tx: Transaction, plan: TokenPlan) => Promise<void>;
 }
 
 /** Finds or creates an entity in the transaction that stores its token, if this cluster may. */

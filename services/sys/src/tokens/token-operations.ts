@@ -141,7 +141,7 @@ export const issueServiceToken = async (
  * @param provideEntity undefined for the entity of the plan
  */
 export const issueToken = async (
-  { store, barrier }: TokenContext,
+  { store, barrier, requireRoom }: TokenContext,
   planned: TokenPlan,
   provideEntity: EntityProvider | undefined,
   customToken?: string,
@@ -149,7 +149,10 @@ export const issueToken = async (
   const withEntity = async (tx: Transaction): Promise<TokenPlan> =>
     provideEntity === undefined ? planned : { ...planned, entity: await provideEntity(tx) };
   if (planned.type === 'service')
-    return store.transact(async (tx) => issueServiceToken(tx, await withEntity(tx), customToken));
+    return store.transact(async (tx) => {
+      await requireRoom(tx, planned);
+      return issueServiceToken(tx, await withEntity(tx), customToken);
+    });
   const plan = provideEntity === undefined ? planned : await store.transact(withEntity);
   const token = sealBatchToken(barrier, plan);
   return { token, entry: { ...plan, hash: await hashSecret(store, token), accessor: '' } };

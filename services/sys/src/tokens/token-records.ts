@@ -101,6 +101,14 @@ const salts = singleRecord('core/token-salt', {
 export const countTokens = (store: Store, limit: number): Promise<number> =>
   countRecords(store, tokens.prefix, limit);
 
+/** Number of stored tokens of a namespace; at most `limit`. */
+export const countTokensOf = (store: Store, namespaceId: string, limit: number): Promise<number> =>
+  countRecords(store, `${tokens.prefix}${namespaceId}/`, limit);
+
+/** Number of stored tokens that logins at a mount made; at most `limit`. */
+export const countTokensAt = (store: Store, mountUuid: string, limit: number): Promise<number> =>
+  countRecords(store, `${tokens.by.login.prefix}${mountUuid}/`, limit);
+
 /** Part of the first start of a cluster. */
 export const writeTokenSalt = (tx: Transaction, key: Uint8Array): void =>
   salts.write(tx, { keyBase64: Buffer.from(key).toString('base64') });

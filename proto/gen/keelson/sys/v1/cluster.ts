@@ -13,6 +13,16 @@ export const protobufPackage = "keelson.sys.v1";
 
 export const protobufFileName = "keelson/sys/v1/cluster.proto";
 
+export interface RequireRoomRequest {
+  /** Mount that is to issue the secret. */
+  mountUuid: string;
+  /** Path of the request below the mount. */
+  requestPath: string;
+}
+
+export interface RequireRoomResponse {
+}
+
 export interface JoinRequest {
   /** "workspace", "pki". */
   service: string;
@@ -82,6 +92,98 @@ export interface Lease {
   ttlSeconds: number;
   renewable: boolean;
 }
+
+function createBaseRequireRoomRequest(): RequireRoomRequest {
+  return { mountUuid: "", requestPath: "" };
+}
+
+export const RequireRoomRequest: MessageFns<RequireRoomRequest> = {
+  encode(message: RequireRoomRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mountUuid !== "") {
+      writer.uint32(10).string(message.mountUuid);
+    }
+    if (message.requestPath !== "") {
+      writer.uint32(18).string(message.requestPath);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RequireRoomRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRequireRoomRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mountUuid = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.requestPath = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRequireRoomResponse(): RequireRoomResponse {
+  return {};
+}
+
+export const RequireRoomResponse: MessageFns<RequireRoomResponse> = {
+  encode(_: RequireRoomResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RequireRoomResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRequireRoomResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseJoinRequest(): JoinRequest {
   return { service: "", instanceId: "", version: "", engines: [], storeId: "" };
@@ -642,6 +744,15 @@ export const LeasesDefinition = {
       responseType: Lease as typeof Lease,
       responseStream: false,
       options: {},
+    },
+    /** Fails if a quota allows no further lease at a path. Asked before a secret with a lease is given to anybody. */
+    requireRoom: {
+      name: "RequireRoom",
+      requestType: RequireRoomRequest as typeof RequireRoomRequest,
+      requestStream: false,
+      responseType: RequireRoomResponse as typeof RequireRoomResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
   },
 } as const;

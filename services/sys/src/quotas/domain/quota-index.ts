@@ -1,65 +1,25 @@
-/** All quotas, indexed for the look-up of every request. */
+/** All rate limit quotas, indexed for the look-up of every request. */
 import { PathSet } from '../../policies/domain/path-set.ts';
+import { PlacedQuotas, type QuotaQuestion } from './placed-quotas.ts';
 import type { QuotaSettings, RateQuota } from './rate-quota.ts';
-
-/** The place of a request. */
-export interface QuotaQuestion {
-  /** Ids of the namespace of the request and of its ancestors, nearest first. */
-  readonly lineage: readonly string[];
-  readonly mountUuid: string | undefined;
-  /** Path below the mount. */
-  readonly below: string;
-  /** Path below the namespace. */
-  readonly path: string;
-}
-
-const covers = (pattern: string, below: string): boolean =>
-  pattern.endsWith('*') ? below.startsWith(pattern.slice(0, -1)) : pattern === below;
-
-/** The more of a path a quota names, the earlier it is. */
-const byPrecision = (one: RateQuota, other: RateQuota): number =>
-  other.below.length - one.below.length;
 
 export class QuotaIndex {
   readonly settings: QuotaSettings;
   readonly #exempt: PathSet;
-  readonly #ofMounts = new Map<string, RateQuota[]>();
-  readonly #ofNamespaces = new Map<string, RateQuota>();
+  readonly #quotas: PlacedQuotas<RateQuota>;
 
   constructor(quotas: readonly RateQuota[], settings: QuotaSettings) {
     this.settings = settings;
     this.#exempt = new PathSet(settings.exemptPaths);
-    for (const quota of quotas.toSorted(byPrecision)) {
-      if (quota.mountUuid === undefined) {
-        this.#ofNamespaces.set(quota.namespaceId, quota);
-        continue;
-      }
-      const known = this.#ofMounts.get(quota.mountUuid);
-      if (known === undefined) this.#ofMounts.set(quota.mountUuid, [quota]);
-      else known.push(quota);
-    }
+    this.#quotas = new PlacedQuotas(quotas);
   }
 
   get isEmpty(): boolean {
-    return this.#ofMounts.size === 0 && this.#ofNamespaces.size === 0;
+    return this.#quotas.isEmpty;
   }
 
-  /**
-   * The only quota that applies: the one that names most of the path, or else that of the namespace, or else that of
-   * the nearest ancestor whose quota is inherited.
-   */
-  find({ lineage, mountUuid, below, path }: QuotaQuestion): RateQuota | undefined {
-    if (this.#exempt.has(path)) return undefined;
-    const ofMount =
-      mountUuid !== undefined &&
-      this.#ofMounts
-        .get(mountUuid)
-        ?.find((quota) => quota.below === '' || covers(quota.below, below));
-    if (ofMount) return ofMount;
-    return lineage
-      .map((id) => this.#ofNamespaces.get(id))
-      .find(
-        (quota, generation) => quota !== undefined && (generation === 0 || quota.isInheritable),
-      );
+  /** @param question with the path below the namespace, which may be one that no quota limits */
+  find({ path, ...place }: QuotaQuestion & { readonly path: string }): RateQuota | undefined {
+    return this.#exempt.has(path) ? undefined : this.#quotas.find(place);
   }
 }
