@@ -130,3 +130,32 @@ test('a body that is over the limit is not read', async () => {
   });
   expect(status).toBe(429);
 });
+
+test('a login or certificate too many is refused, and leaves nothing behind', async () => {
+  const write = async (path: string, body: object) => {
+    const answer = await ask('POST', path, body);
+    return { status: answer.status, body: answer.status === 204 ? undefined : await answer.json() };
+  };
+  await write('sys/auth/staff', { type: 'userpass' });
+  await write('auth/staff/users/ada', { password: 'correct horse' });
+  await write('sys/quotas/lease-count/staff', { path: 'auth/staff', max_leases: 1 });
+  const logIn = () => write('auth/staff/login/ada', { password: 'correct horse' });
+  expect((await logIn()).status).toBe(200);
+  expect(await logIn()).toEqual({
+    status: 429,
+    body: { errors: ['request path "auth/staff/login": lease count quota exceeded'] },
+  });
+  await write('sys/mounts/leased', { type: 'pki' });
+  await write('leased/root/generate/internal', { common_name: 'Root', key_type: 'ec' });
+  await write('leased/roles/web', { allow_any_name: true, generate_lease: true, key_type: 'ec' });
+  await write('sys/quotas/lease-count/web', { path: 'leased/issue/web', max_leases: 1 });
+  const issue = () => write('leased/issue/web', { common_name: 'a.example.com', ttl: '1h' });
+  expect((await issue()).status).toBe(200);
+  expect(await issue()).toEqual({
+    status: 429,
+    body: { errors: ['request path "leased/issue/web": lease count quota exceeded'] },
+  });
+  expect(await (await ask('LIST', 'leased/certs')).json()).toMatchObject({
+    data: { keys: { length: 2 } },
+  });
+});
