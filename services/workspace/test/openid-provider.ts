@@ -12,6 +12,8 @@ export const CLIENT = { id: 'keelson', secret: 'a secret of the test' } as const
 export interface OpenIdProvider extends AsyncDisposable {
   readonly issuer: string;
   readonly people: People;
+  /** Whether its key set has none of the keys with which it signs. */
+  hasOtherKeys: boolean;
   /** The person signs in at the address. @returns `state`, `code` and `iss`, which the browser brings back */
   signIn(address: string, subject: string): Promise<URLSearchParams>;
 }
@@ -45,6 +47,10 @@ export const startOpenIdProvider = async (redirectUri: string): Promise<OpenIdPr
   const answer = provider.callback();
   let subject = '';
   server.on('request', (request, response) => {
+    if (request.url === '/jwks' && started.hasOtherKeys) {
+      response.setHeader('content-type', 'application/json').end('{"keys":[]}');
+      return;
+    }
     if (request.url?.startsWith('/interaction/') !== true) {
       void answer(request, response);
       return;
@@ -71,9 +77,10 @@ export const startOpenIdProvider = async (redirectUri: string): Promise<OpenIdPr
       });
     })();
   });
-  return {
+  const started: OpenIdProvider = {
     issuer,
     people,
+    hasOtherKeys: false,
     signIn: async (address, person) => {
       subject = person;
       const jar = new Map<string, string>();
@@ -97,4 +104,5 @@ export const startOpenIdProvider = async (redirectUri: string): Promise<OpenIdPr
       await once(server, 'close');
     },
   };
+  return started;
 };

@@ -278,6 +278,15 @@ describe('a sign-in', () => {
     expect((await finish(own)).status).toBe(503);
   });
 
+  test('with a token that no key of the provider has signed is refused', async () => {
+    await settings({ 'creates-users': true });
+    const subject = newPerson();
+    provider.hasOtherKeys = true;
+    expect((await signIn(subject)).status).toBe(503);
+    provider.hasOtherKeys = false;
+    expect((await signIn(subject)).status).toBe(201);
+  });
+
   test('is off without settings, and for sessions that it has begun when it is switched off', async () => {
     await settings({ 'creates-users': true });
     const { token } = await userOf(await signIn(newPerson()));
