@@ -1,4 +1,7 @@
 /** Logins where auth and sys are processes of their own with replicas: roles are of auth, the tokens they make of sys. */
+import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { promisify } from 'node:util';
 import { type PostgresServer, type RedisServer, startPostgres, startRedis } from '@keelson/testkit';
 import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
 import { type Answer, callsOf, until } from '@keelson/testkit/replication-cluster';
@@ -43,6 +46,8 @@ beforeAll(async () => {
     redisUrl: redis.url,
     name: 'logins',
     replicas: { sys: 2, auth: 2, gateway: 2 },
+    // The tests are a proxy that terminates TLS.
+    settings: { gateway: { CLIENT_CERTIFICATES_FROM: '127.0.0.1' } },
   });
   // Until auth has announced its methods.
   await until(
@@ -100,6 +105,58 @@ describe('a login by approle', { timeout: WITHIN_MS }, () => {
       400,
       ['pki_mounts names sys/, which is no mount of type pki in this namespace'],
     ]);
+    await cluster.v1('POST', 'operators/roles/person', {
+      allow_any_name: true,
+      enforce_hostnames: false,
+      key_type: 'ec',
+      ttl: '1h',
+    });
+    const issued = await cluster.v1('POST', 'operators/issue/person', { common_name: 'alice' });
+    const { certificate, serial_number } = issued.body.data;
+    const shown = `:${new X509Certificate(certificate).raw.toString('base64')}:`;
+    const statuses = async (): Promise<readonly number[]> =>
+      Promise.all(
+        cluster.urls.map(async (url) => {
+          const headers = { 'client-cert': shown };
+          const answer = await fetch(`${url}/v1/auth/cert/login`, { method: 'POST', headers });
+          return answer.status;
+        }),
+      );
+    expect(await statuses()).toEqual([200, 200]);
+    await cluster.v1('POST', 'operators/revoke', { serial_number });
+    expect(await statuses()).toEqual([400, 400]);
+  });
+
+  test('by certificate decides who enrolls by EST, about which pki asks auth', async () => {
+    const { accessor } = (await cluster.v1('GET', 'sys/auth/cert')).body.data;
+    const configure = (cert: object): Promise<Answer> =>
+      cluster.v1('POST', 'operators/config/est', {
+        enabled: true,
+        label_to_path_policy: { operators: 'role:person' },
+        authenticators: { cert },
+      });
+    expect((await configure({ accessor, cert_role: 'nobody' })).body.errors).toEqual([
+      'authenticators.cert.cert_role: there is no role nobody',
+    ]);
+    expect((await configure({ accessor, cert_role: 'ops' })).status).toBe(200);
+    const issued = await cluster.v1('POST', 'operators/issue/person', { common_name: 'bob' });
+    const { certificate } = issued.body.data;
+    const shown = `:${new X509Certificate(certificate).raw.toString('base64')}:`;
+    const key = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout /dev/null';
+    const { stdout } = await promisify(execFile)(
+      'openssl',
+      `req -new ${key} -subj /CN=bob -outform DER`.split(' '),
+      { encoding: 'buffer' },
+    );
+    const enrol = async (): Promise<number> => {
+      const url = `${cluster.urls[0]}/.well-known/est/operators/simpleenroll`;
+      const headers = { 'client-cert': shown, 'content-type': 'application/pkcs10' };
+      return (await fetch(url, { method: 'POST', headers, body: stdout.toString('base64') }))
+        .status;
+    };
+    expect(await enrol()).toBe(200);
+    await cluster.v1('DELETE', 'auth/cert/certs/ops');
+    expect(await enrol()).toBe(403);
   });
 
   test('has the certificate names of its entity, of which pki asks sys', async () => {
