@@ -37,7 +37,7 @@ import { DamageRegister } from './damage/damage-register.ts';
 import { identityRpc } from './identity/identity-rpc.ts';
 import { followEntityRights } from './identity/known-rights.ts';
 import { endLeasesOfToken } from './leases/lease-records.ts';
-import { type LeaseRoomContext, takeLeaseRoom } from './leases/lease-room.ts';
+import { acquireLeaseRoom, type LeaseRoomContext } from './leases/lease-room.ts';
 import { leaseRpc } from './leases/lease-rpc.ts';
 import { askingPrimary } from './logins/entities-on-primary.ts';
 import type { LoginContext } from './logins/login-operations.ts';
@@ -193,7 +193,7 @@ export const composeCore = (parts: SysParts) => {
     identityOf: followEntityRights(store),
     onRemoved: TOKEN_REMOVAL_HOOKS,
     requireRoom: (tx, { namespace, login, path }) =>
-      takeLeaseRoom(room, tx, {
+      acquireLeaseRoom(room, tx, {
         namespaceId: namespace.id,
         mountUuid: login?.mountUuid,
         below: '',
@@ -266,7 +266,7 @@ export const sysRpc = (core: SysCore): SysRpc => {
       tokens: core.tokens,
       policies: views.policies,
       decisionState: core.decisionState,
-      noteUse: (token) => core.activity.noteUse(token),
+      recordUse: (token) => core.activity.recordUse(token),
       awaitIndex: (header) => awaitIndex(member, header),
       auditDevices: views.auditDevices,
       systemTtls,

@@ -18,7 +18,7 @@ export interface AccessContext {
   readonly policies: () => Promise<PolicyIndex>;
   readonly decisionState: DecisionStates;
   /** Called for each request that a token has allowed. */
-  readonly noteUse: (token: TokenEntry) => void;
+  readonly recordUse: (token: TokenEntry) => void;
   readonly auditDevices: () => Promise<AuditDevices>;
   readonly systemTtls: LeaseTtls;
   readonly ceremonies: CeremonyRule;

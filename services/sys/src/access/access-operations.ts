@@ -250,7 +250,7 @@ const resolveV1 = async (
   if (outcome?.$case !== 'allowed' || request.bodyFollows) return outcome;
   if (!(await retryableAtRoleChange(() => useToken(context.tokens, token))))
     return refuse('sys.token_required');
-  context.noteUse(token);
+  context.recordUse(token);
   return outcome;
 };
 

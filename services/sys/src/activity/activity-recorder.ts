@@ -1,5 +1,5 @@
 /**
- * Notes who uses the cluster. A request costs an entry in memory; what is new is written in portions, by each replica,
+ * Records who uses the cluster. A request costs an entry in memory; what is new is written in portions, by each replica,
  * so that a client is written once in a month.
  */
 import { hash } from 'node:crypto';
@@ -22,7 +22,7 @@ import {
 import { type ActiveClient, monthAfter, monthOf } from './domain/activity-report.ts';
 import { isCounting } from './domain/activity-settings.ts';
 
-/** Clients that wait to be written; one too many is noted at its next request. */
+/** Clients that wait to be written; one too many is recorded at its next request. */
 const MAX_WAITING = 10_000;
 /** Clients of this month that need not be written; beyond it, they are looked up again. */
 const MAX_KNOWN = 100_000;
@@ -38,8 +38,8 @@ interface Waiting {
 
 export interface ActivityRecorder {
   /** Called for each request whose token allows it. */
-  noteUse(token: TokenEntry): void;
-  /** Writes what has been noted. */
+  recordUse(token: TokenEntry): void;
+  /** Writes what has been recorded. */
   write(options?: RoundOptions): Promise<void>;
 }
 
@@ -116,7 +116,7 @@ export const createActivityRecorder = ({
   };
 
   return {
-    noteUse: (token) => {
+    recordUse: (token) => {
       const usedMs = clock.nowMs();
       const month = monthOf(usedMs);
       requests.set(month, (requests.get(month) ?? 0) + 1);
@@ -140,7 +140,7 @@ export const createActivityRecorder = ({
       try {
         if (isCounting(settings)) await writeClients([...clients.values()], options);
       } catch (error) {
-        // They are noted again with their next requests.
+        // They are recorded again with their next requests.
         known = new Set();
         throw error;
       }

@@ -123,7 +123,7 @@ test('a restart and another replica neither forget a client nor count it twice',
   if (entry === undefined) throw new Error('the token is not stored');
   const mounts = followMounts(store, () => undefined);
   const others = [1, 2].map(() => createActivityRecorder({ store, clock, mounts }));
-  for (const other of others) other.noteUse(entry);
+  for (const other of others) other.recordUse(entry);
   await Promise.all(others.map((other) => other.write()));
   expect(await monthly()).toBe(1);
 });

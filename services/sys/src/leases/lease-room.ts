@@ -97,7 +97,7 @@ export const requireLeaseRoom = async (
  * Part of the transaction that stores a token, which runs again if another one was stored meanwhile.
  * @throws KeelsonError `request.lease_quota_exceeded`
  */
-export const takeLeaseRoom = async (
+export const acquireLeaseRoom = async (
   context: LeaseRoomContext,
   tx: Transaction,
   place: LeasePlace,
