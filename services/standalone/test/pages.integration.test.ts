@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type KeelsonProcess,
+  publicAddress,
   type S3Server,
   startKeelson,
   startS3,
@@ -36,7 +37,7 @@ beforeEach(async () => {
   folder = await temporaryDirectory();
   keelson = await startKeelson({
     dataFolder: join(folder.path, 'data'),
-    env: { ...storage, KEELSON_BACKUP_EVERY_SECONDS: '86400' },
+    env: { ...storage, ...(await publicAddress()), KEELSON_BACKUP_EVERY_SECONDS: '86400' },
   });
   shell = openRunbookShell();
   await shell.set({ K: keelson.http, ROOT: keelson.rootToken, API: keelson.apiToken });
@@ -113,6 +114,7 @@ test('signing-in.md', async () => {
     group,
     runs,
     people,
+    oneSignIn,
   ] = await paste('signing-in.md');
   expect(
     [setUp, role, destroyed, entity, disabled, runs].map((text) =>
@@ -125,6 +127,7 @@ test('signing-in.md', async () => {
   expect(factor).toMatch(/otpauth:\/\/totp\/Keelson[\s\S]*\n[\w-]{100,}\ncode 0/);
   expect(locked).toBe('0\ncode 0');
   expect(people).toBe('720\ntrue\ncode 0');
+  expect(oneSignIn).toBe('true\ncode 0');
   expect(user).toMatch(/"display_name":"userpass-alice"[\s\S]*code 0/);
 });
 
