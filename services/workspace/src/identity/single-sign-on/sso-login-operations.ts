@@ -123,9 +123,7 @@ export class SsoLogins {
     const { claims, userInfo } = await this.#atProvider(settings, (client, outbound) =>
       redeemCode(client, outbound, login, answer),
     );
-    // The signed token counts where the user's document says something else.
-    const person =
-      personOf({ ...userInfo, ...claims }, settings) ?? refuse('the provider has named nobody');
+    const person = personOf(claims, userInfo, settings) ?? refuse('the provider has named nobody');
     return store.transact(async (tx) => {
       const nowMs = clock.nowMs();
       const user = await requireSsoUser(tx, settings, person, nowMs);

@@ -25,17 +25,22 @@ const textsOf = (value: unknown): readonly string[] => {
 };
 
 /**
- * Reads the claims. An address counts if the provider says in so many words that it has verified it.
+ * Reads the claims of the signed token, which count where the document about the user says something else. An address
+ * counts if the provider says in so many words, and in the same place, that it has verified it.
  * @returns undefined for claims without a subject
  */
 export const personOf = (
-  claims: Claims,
+  token: Claims,
+  userInfo: Claims,
   { usernameClaim, groupsClaim }: { readonly usernameClaim: string; readonly groupsClaim: string },
 ): Person | undefined => {
+  const claims: Claims = { ...userInfo, ...token };
   const subject = textOf(claims['sub']);
   if (subject === '') return undefined;
-  const email = textOf(claims['email']);
-  const isVerified = claims['email_verified'] === true && isEmail(email);
+  const { email: address, email_verified: isConfirmed } =
+    token['email'] === undefined ? userInfo : token;
+  const email = textOf(address);
+  const isVerified = isConfirmed === true && isEmail(email);
   return {
     subject,
     email: isVerified ? email : undefined,
