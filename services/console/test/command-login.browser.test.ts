@@ -1,69 +1,10 @@
 /** The page that `terraform login` opens, with a command that follows its protocol. The tool itself: conformance/terraform. */
-import { hash } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { exchange, pageFor, STATE, startCommand } from './command-login.ts';
 import { PATIENCE_MS, signIn, useConsole } from './console-harness.ts';
 
 const site = useConsole();
-const VERIFIER = 'the-verifier-of-this-test-has-43-characters-at-least';
-const STATE = 'state of the command';
 const REFUSED = { status: 400, document: { error: 'invalid_grant' } };
-
-interface Command {
-  readonly redirectUri: string;
-  /** The parameters with which the browser comes back. */
-  readonly called: Promise<URLSearchParams>;
-}
-
-const listen = async (server: Server, port: number): Promise<boolean> => {
-  server.listen(port, '127.0.0.1');
-  return Promise.race([
-    once(server, 'listening').then(() => true),
-    once(server, 'error').then(() => false),
-  ]);
-};
-
-/** Listens on a free port of those that the installation announces. */
-const startCommand = async (): Promise<Command> => {
-  const called = Promise.withResolvers<URLSearchParams>();
-  const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-    if (pathname === '/login') called.resolve(searchParams);
-    response.setHeader('content-type', 'text/html');
-    response.end('<title>Back</title><p>The command has its answer.</p>');
-  });
-  onTestFinished(() => void server.close());
-  for (let port = 10_000; port <= 10_010; port += 1)
-    if (await listen(server, port))
-      return { redirectUri: `http://localhost:${port}/login`, called: called.promise };
-  throw new Error('every port from 10000 to 10010 is taken');
-};
-
-const pageFor = (redirectUri: string): string =>
-  `/app/command-login?${new URLSearchParams({
-    client_id: 'terraform-cli',
-    code_challenge: hash('sha256', VERIFIER, 'base64url'),
-    code_challenge_method: 'S256',
-    redirect_uri: redirectUri,
-    response_type: 'code',
-    state: STATE,
-  }).toString()}`;
-
-const exchange = async (code: string, redirectUri: string) => {
-  const answer = await fetch(`${site.origin()}/api/v2/command-logins/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'authorization_code',
-      client_id: 'terraform-cli',
-      code,
-      redirect_uri: redirectUri,
-      code_verifier: VERIFIER,
-    }),
-  });
-  const document = (await answer.json()) as Readonly<Record<string, string>>;
-  return { status: answer.status, document };
-};
 
 test('asks whoever has no session of the workspace API to sign in, and then gives the command a code for one token', {
   timeout: PATIENCE_MS,
@@ -86,7 +27,7 @@ test('asks whoever has no session of the workspace API to sign in, and then give
   expect((await site.workspaces('GET', tokens)).data).toHaveLength(before);
 
   const code = parameters.get('code') ?? '';
-  const given = await exchange(code, redirectUri);
+  const given = await exchange(site.origin(), code, redirectUri);
   expect(given.status).toBe(200);
   const own = await site.workspaces(
     'GET',
@@ -95,7 +36,7 @@ test('asks whoever has no session of the workspace API to sign in, and then give
     given.document['access_token'],
   );
   expect(own.data.attributes.username).toBe('admin');
-  expect(await exchange(code, redirectUri)).toMatchObject(REFUSED);
+  expect(await exchange(site.origin(), code, redirectUri)).toMatchObject(REFUSED);
 
   const { page: list } = await site.openSignedIn('/app/settings/tokens');
   await list.getByRole('button', { name: /^Revoke terraform login, / }).waitFor();
@@ -110,7 +51,7 @@ test('tells the command of a refusal, and sends nothing to another address', {
   await page.getByText('The command has its answer.').waitFor();
   const parameters = await called;
   expect([parameters.get('error'), parameters.get('state')]).toEqual(['access_denied', STATE]);
-  const refused = await exchange(parameters.get('code') ?? '', redirectUri);
+  const refused = await exchange(site.origin(), parameters.get('code') ?? '', redirectUri);
   expect(refused).toMatchObject(REFUSED);
 
   const stranger = await site.openSignedIn(pageFor('https://evil.example/login'));

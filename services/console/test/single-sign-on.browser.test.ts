@@ -1,9 +1,8 @@
 /** Sign-in to the workspace API at the provider of identities of the site. */
-import { hash } from 'node:crypto';
-import { createServer } from 'node:http';
 import { publicAddress } from '@keelson/testkit';
 import type { Page } from '@keelson/testkit/chromium';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exchange, pageFor, startCommand } from './command-login.ts';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
 import { CLIENT, type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
 import { faultsInVariants } from './page-faults.ts';
@@ -87,44 +86,19 @@ describe('single sign-on', { timeout: PATIENCE_MS }, () => {
   });
 
   test('gives terraform login a token of the person', async () => {
-    const called = Promise.withResolvers<URLSearchParams>();
-    const server = createServer((request, response) => {
-      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-      if (pathname === '/login') called.resolve(searchParams);
-      response.end('The command has its answer.');
-    });
-    onTestFinished(() => void server.close());
-    const listening = Promise.withResolvers<void>();
-    server.listen(10_009, 'localhost', () => listening.resolve());
-    await listening.promise;
-    const verifier = 'v'.repeat(43);
-    const redirectUri = 'http://localhost:10009/login';
-    const { page } = await site.open(
-      `/app/command-login?${new URLSearchParams({
-        client_id: 'terraform-cli',
-        code_challenge: hash('sha256', verifier, 'base64url'),
-        code_challenge_method: 'S256',
-        redirect_uri: redirectUri,
-        response_type: 'code',
-        state: 'state',
-      }).toString()}`,
-    );
+    const { redirectUri, called } = await startCommand();
+    const { page } = await site.open(pageFor(redirectUri));
     await logInAtProvider(page, 'ada');
     await page.getByText('an API token of your account ada').waitFor();
     await page.getByRole('button', { name: 'Give the command a token' }).click();
-    const code = (await called.promise).get('code') ?? '';
-    const answer = await fetch(`${site.origin()}/api/v2/command-logins/token`, {
-      method: 'POST',
-      body: new URLSearchParams({
-        grant_type: 'authorization_code',
-        client_id: 'terraform-cli',
-        code,
-        redirect_uri: redirectUri,
-        code_verifier: verifier,
-      }),
-    });
-    const { access_token: token } = (await answer.json()) as { readonly access_token: string };
-    const own = await site.workspaces('GET', 'account/details', undefined, token);
+    const code = (await called).get('code') ?? '';
+    const { document } = await exchange(site.origin(), code, redirectUri);
+    const own = await site.workspaces(
+      'GET',
+      'account/details',
+      undefined,
+      document['access_token'],
+    );
     expect(own.data.attributes).toMatchObject({ username: 'ada', 'is-sso-login': true });
   });
 });

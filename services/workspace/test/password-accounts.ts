@@ -1,6 +1,6 @@
 /** People with passwords, for tests of signing in. */
-import type { MailServer } from '@keelson/testkit';
-import type { Harness, Reply } from './workspace-harness.ts';
+import { type MailServer, startMailServer } from '@keelson/testkit';
+import { type Harness, type Reply, startHarness } from './workspace-harness.ts';
 
 export const PASSWORD = 'three words and a 4th';
 
@@ -18,6 +18,28 @@ export const enablePasswords = (harness: Harness, settings: object = {}): Promis
   harness.call('PATCH', '/admin/sign-in-settings', {
     data: { type: 'sign-in-settings', attributes: { 'passwords-enabled': true, ...settings } },
   });
+
+export interface Site extends AsyncDisposable {
+  readonly harness: Harness;
+  readonly mail: MailServer;
+}
+
+/** A service in which people sign in with passwords, and the server to which it sends its mails. */
+export const startSite = async (): Promise<Site> => {
+  const mail = await startMailServer();
+  const harness = await startHarness({
+    config: { workspaceSmtpUrl: mail.url, workspaceMailFrom: 'keelson@keelson.example' },
+  });
+  await enablePasswords(harness);
+  return {
+    harness,
+    mail,
+    async [Symbol.asyncDispose]() {
+      await harness[Symbol.asyncDispose]();
+      await mail[Symbol.asyncDispose]();
+    },
+  };
+};
 
 export const signIn = (
   harness: Harness,

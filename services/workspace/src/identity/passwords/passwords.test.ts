@@ -11,7 +11,7 @@
  * | --- | --- |
  * | for any address, known or not | 202, and the same is stored |
  */
-import { type MailServer, startMailServer } from '@keelson/testkit';
+import type { MailServer } from '@keelson/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Account,
@@ -20,31 +20,28 @@ import {
   enablePasswords,
   PASSWORD,
   requestReset,
+  type Site,
   setPassword,
   signIn,
+  startSite,
   tokenOf,
 } from '../../../test/password-accounts.ts';
-import { type Harness, startHarness } from '../../../test/workspace-harness.ts';
+import type { Harness } from '../../../test/workspace-harness.ts';
 import { passwordMails } from '../model/credential-records.ts';
 
 const MINUTE_MS = 60_000;
 const OTHER = 'another four words';
+let site: Site;
 let harness: Harness;
 let mail: MailServer;
 let serial = 0;
 
 beforeAll(async () => {
-  mail = await startMailServer();
-  harness = await startHarness({
-    config: { workspaceSmtpUrl: mail.url, workspaceMailFrom: 'keelson@keelson.example' },
-  });
-  await enablePasswords(harness);
+  site = await startSite();
+  ({ harness, mail } = site);
   await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
 });
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-  await mail[Symbol.asyncDispose]();
-});
+afterAll(() => site[Symbol.asyncDispose]());
 beforeEach(() => {
   mail.mails.length = 0;
   mail.accepts = true;

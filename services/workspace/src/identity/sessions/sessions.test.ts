@@ -15,34 +15,31 @@
  * | all others | when the password is changed |
  * | all of the site | when the site switches passwords off |
  */
-import { type MailServer, startMailServer } from '@keelson/testkit';
+import type { MailServer } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Account,
   addAccount,
   enablePasswords,
   PASSWORD,
+  type Site,
   signIn,
+  startSite,
   tokenOf,
 } from '../../../test/password-accounts.ts';
 import { type Harness, startHarness } from '../../../test/workspace-harness.ts';
 
 const MINUTE_MS = 60_000;
+let site: Site;
 let harness: Harness;
 let mail: MailServer;
 let serial = 0;
 
 beforeAll(async () => {
-  mail = await startMailServer();
-  harness = await startHarness({
-    config: { workspaceSmtpUrl: mail.url, workspaceMailFrom: 'keelson@keelson.example' },
-  });
-  await enablePasswords(harness);
+  site = await startSite();
+  ({ harness, mail } = site);
 });
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-  await mail[Symbol.asyncDispose]();
-});
+afterAll(() => site[Symbol.asyncDispose]());
 
 const newAccount = (): Promise<Account> => addAccount(harness, mail, `person-${(serial += 1)}`);
 

@@ -15,35 +15,31 @@
  * | a member with it, also by an API token; tokens of teams and the organization | as before |
  * | setting the policy | needs it oneself |
  */
-import { type MailServer, startMailServer } from '@keelson/testkit';
+import type { MailServer } from '@keelson/testkit';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Account,
   addAccount,
-  enablePasswords,
   PASSWORD,
+  type Site,
   signIn,
+  startSite,
   tokenOf,
 } from '../../../test/password-accounts.ts';
-import { type Harness, startHarness } from '../../../test/workspace-harness.ts';
+import type { Harness } from '../../../test/workspace-harness.ts';
 
 const PERIOD_MS = 30_000;
+let site: Site;
 let harness: Harness;
 let mail: MailServer;
 let serial = 0;
 
 beforeAll(async () => {
-  mail = await startMailServer();
-  harness = await startHarness({
-    config: { workspaceSmtpUrl: mail.url, workspaceMailFrom: 'keelson@keelson.example' },
-  });
-  await enablePasswords(harness);
+  site = await startSite();
+  ({ harness, mail } = site);
 });
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-  await mail[Symbol.asyncDispose]();
-});
+afterAll(() => site[Symbol.asyncDispose]());
 
 const PATH = '/account/two-factor';
 const call = (token: string, method: string, action = '', attributes?: object) =>
