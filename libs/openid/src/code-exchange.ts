@@ -1,6 +1,12 @@
 /** The authorization code flow of OpenID Connect, by openid-client, over requests that are limited. */
 import { type Outbound, outboundFailure, readBeginning } from '@keelson/outbound';
-import type { Configuration, CustomFetch, ServerMetadata } from 'openid-client';
+import type {
+  Configuration,
+  CustomFetch,
+  ServerMetadata,
+  TokenEndpointResponse,
+  TokenEndpointResponseHelpers,
+} from 'openid-client';
 import type { SealedLogin } from './sealed-state.ts';
 
 const TIME_LIMIT_SECONDS = 5;
@@ -137,15 +143,21 @@ export const discoverProvider = async (
   }
 };
 
-const askAboutUser = async (
+/** The user of a provider's tokens. @throws ExchangeFailure without a token about the user */
+const readUser = async (
   { metadata }: OidcClient,
   configuration: Configuration,
-  accessToken: string,
-  subject: string,
-): Promise<JsonDocument> => {
-  if (typeof metadata['userinfo_endpoint'] !== 'string') return {};
+  tokens: TokenEndpointResponse & TokenEndpointResponseHelpers,
+): Promise<RedeemedUser> => {
+  const { id_token: idToken, access_token: accessToken } = tokens;
+  const claims = tokens.claims();
+  if (idToken === undefined || claims === undefined)
+    throw new ExchangeFailure('the provider has sent no token about the user');
+  if (typeof metadata['userinfo_endpoint'] !== 'string')
+    return { idToken, claims: { ...claims }, userInfo: {} };
   const { fetchUserInfo } = await loadClient();
-  return (await fetchUserInfo(configuration, accessToken, subject)) as JsonDocument;
+  const userInfo = (await fetchUserInfo(configuration, accessToken, claims.sub)) as JsonDocument;
+  return { idToken, claims: { ...claims }, userInfo };
 };
 
 /**
@@ -171,11 +183,7 @@ export const redeemCode = async (
       pkceCodeVerifier: codeVerifier,
       idTokenExpected: true,
     });
-    const claims = tokens.claims();
-    if (tokens.id_token === undefined || claims === undefined)
-      throw new ExchangeFailure('the provider has sent no token about the user');
-    const userInfo = await askAboutUser(client, configuration, tokens.access_token, claims.sub);
-    return { idToken: tokens.id_token, claims: { ...claims }, userInfo };
+    return await readUser(client, configuration, tokens);
   } catch (cause) {
     throw toFailure(cause);
   }
@@ -237,11 +245,7 @@ export const redeemDevice = async (
     const tokens = await genericGrantRequest(configuration, DEVICE_GRANT, {
       device_code: deviceCode,
     });
-    const claims = tokens.claims();
-    if (tokens.id_token === undefined || claims === undefined)
-      throw new ExchangeFailure('the provider has sent no token about the user');
-    const userInfo = await askAboutUser(client, configuration, tokens.access_token, claims.sub);
-    return { idToken: tokens.id_token, claims: { ...claims }, userInfo };
+    return await readUser(client, configuration, tokens);
   } catch (cause) {
     const pending =
       cause instanceof ResponseBodyError && PENDING.find((name) => name === cause.error);

@@ -34,6 +34,14 @@ const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
+/** @param users names of what refers to it, of this kind */
+const requireUnused = (what: string, kind: string, users: readonly string[]): void => {
+  if (users.length > 0)
+    refuse(
+      `unable to delete ${what} because it is currently referenced by these ${kind}: ${users.join(', ')}`,
+    );
+};
+
 const requireRoom = async (
   tx: Transaction,
   records: Pick<typeof scopes, 'keys'>,
@@ -73,10 +81,7 @@ export const deleteScope = ({ store }: OidcContext, namespaceId: string, name: s
     const users = (await listNamed(tx, providers, namespaceId))
       .filter(([, { scopesSupported }]) => scopesSupported.includes(name))
       .map(([provider]) => provider);
-    if (users.length > 0)
-      refuse(
-        `unable to delete scope "${name}" because it is currently referenced by these providers: ${users.join(', ')}`,
-      );
+    requireUnused(`scope "${name}"`, 'providers', users);
     scopes.delete(tx, namespaceId, name);
   });
 
@@ -124,10 +129,7 @@ export const deleteAssignment = async (
     const users = (await listNamed(tx, clients, namespaceId))
       .filter(([, client]) => client.assignments.includes(name))
       .map(([client]) => client);
-    if (users.length > 0)
-      refuse(
-        `unable to delete assignment "${name}" because it is currently referenced by these clients: ${users.join(', ')}`,
-      );
+    requireUnused(`assignment "${name}"`, 'clients', users);
     assignments.delete(tx, namespaceId, name);
   });
 };

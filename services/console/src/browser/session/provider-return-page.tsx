@@ -1,15 +1,15 @@
 /** The page to which a provider of identities sends the browser back. */
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
-import { Problem, useTitle } from '../components/page.tsx';
+import { useTitle } from '../components/page.tsx';
 import { PasscodeForm } from './passcode-form.tsx';
 import {
   finishProviderLogin,
   PROVIDER_RETURN_PATH,
   type ProviderLogin,
 } from './sign-in-methods.ts';
+import { SignInReturn } from './sign-in-return.tsx';
 
 /** Ends the login, and leaves no trace of it in the history of the tab. */
 export const ProviderReturnPage = () => {
@@ -32,19 +32,5 @@ export const ProviderReturnPage = () => {
         </div>
       </main>
     );
-  return (
-    <main className="login card">
-      <h1>Sign in</h1>
-      {error === null ? (
-        <p role="status">The sign-in is being completed.</p>
-      ) : (
-        <>
-          <Problem>You are not signed in: {messageOf(error)}.</Problem>
-          <Link to="/ui/" replace>
-            Try again
-          </Link>
-        </>
-      )}
-    </main>
-  );
+  return <SignInReturn error={error} startPage="/ui/" />;
 };

@@ -30,7 +30,7 @@ export interface MountCounts {
 export interface NamespaceCounts {
   readonly id: string;
   readonly counts: Counts;
-  /** Those with most clients first, like namespaces. */
+  /** Mounts and namespaces with the most clients come first. */
   readonly mounts: readonly MountCounts[];
 }
 
