@@ -13,7 +13,7 @@ export const allowedImports: AllowedImports = {
     'clock config errors lint testcontainers testkit',
     'logging x509',
     'storage',
-    'credentials locks metrics rpc runtime supervisor',
+    'credentials locks metrics passkeys rpc runtime supervisor',
     'bus edge objects',
     'jsonapi outbound replication secrets-api',
     'cluster-member openid repositories',
