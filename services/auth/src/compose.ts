@@ -168,6 +168,18 @@ const methodsRpc = (
   methods: readonly AuthMethod[],
   lockouts: LockoutContext,
 ): RpcService<typeof AuthMethodsDefinition> => ({
+  findLoginRole: async ({ mount, path, parametersJson, clientCertificates: certificates }) => {
+    const parameters = JSON.parse(parametersJson.toString()) as Readonly<Record<string, unknown>>;
+    const login = { path, parameters, certificates };
+    try {
+      const method = mount && methodOfType(methods, mount.type);
+      return { role: (mount && (await method?.findLoginRole?.(mount, login))) ?? '' };
+    } catch (error) {
+      // The login itself will be refused, with the reason.
+      if (KeelsonError.from(error).code === 'request.invalid') return { role: '' };
+      throw error;
+    }
+  },
   listLockedUsers: async ({ mount }) => ({
     aliasNames: mount === undefined ? [] : await lockoutsAt(lockouts, mount).listLocked(),
   }),

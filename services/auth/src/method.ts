@@ -12,6 +12,15 @@ export interface RenewingClient {
   readonly isVerified: boolean;
 }
 
+/** A request that may be a login, before anything is verified. */
+export interface NamedLogin {
+  /** Below the mount: "login". */
+  readonly path: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** DER: that of the client, then intermediate ones; empty if it showed none. */
+  readonly certificates: readonly Uint8Array[];
+}
+
 export interface AuthMethod {
   /** Type of its mounts, and the first segment of the paths of `routes`. */
   readonly type: string;
@@ -29,6 +38,8 @@ export interface AuthMethod {
     data: JsonObject,
     client: RenewingClient,
   ): Promise<TokenSettings | undefined>;
+  /** Name of the role with which a client signs in, for quotas; absent for a method without roles. */
+  findLoginRole?(mount: MountScope, login: NamedLogin): Promise<string | undefined>;
   /** Removes what has expired in a mount. */
   tidy?(mount: MountScope): Promise<void>;
 }

@@ -159,3 +159,31 @@ test('a login or certificate too many is refused, and leaves nothing behind', as
     data: { keys: { length: 2 } },
   });
 });
+
+test('logins with a role are counted by its quota, and all others by that of the mount', async () => {
+  const write = async (path: string, body: object) => (await ask('POST', path, body)).status;
+  await write('sys/auth/machines', { type: 'approle' });
+  for (const name of ['web', 'ci'])
+    await write(`auth/machines/role/${name}`, {
+      role_id: `the-${name}`,
+      token_policies: 'default',
+    });
+  await put('machines', { path: 'auth/machines', rate: 4, interval: '1h' });
+  await put('web', { path: 'auth/machines', role: 'web', rate: 2, interval: '1h' });
+  const secretIdOf = async (name: string): Promise<string> => {
+    const answer = await ask('POST', `auth/machines/role/${name}/secret-id`, {});
+    expect(answer.status).toBe(200);
+    return ((await answer.json()) as { data: { secret_id: string } }).data.secret_id;
+  };
+  const [web, ci] = [await secretIdOf('web'), await secretIdOf('ci')];
+  const logIn = (name: string, secret_id: string) =>
+    write('auth/machines/login', { role_id: `the-${name}`, secret_id });
+  expect([await logIn('web', web), await logIn('web', 'a-guess')]).toEqual([200, 400]);
+  expect([await logIn('web', web), await logIn('web', web)]).toEqual([429, 429]);
+  // The two requests for secret ids were counted by the quota of the mount.
+  expect([await logIn('ci', ci), await logIn('nobody', ci)]).toEqual([200, 400]);
+  expect([await logIn('ci', ci), await logIn('nobody', ci)]).toEqual([429, 429]);
+  await ask('DELETE', 'sys/quotas/rate-limit/web');
+  await ask('DELETE', 'sys/quotas/rate-limit/machines');
+  expect(await logIn('web', web)).toBe(200);
+});

@@ -98,9 +98,8 @@ export interface OtherServices {
   readonly replicas: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
 }
 
-/** The RPC services of sys, for the gateway and the other services. */
+/** The RPC services of sys for the other services. */
 export interface SysRpc {
-  readonly access: RpcService<typeof AccessDefinition>;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly ledger: RpcService<typeof LeasesDefinition>;
   readonly logins: RpcService<typeof LoginsDefinition>;
@@ -197,6 +196,7 @@ export const composeCore = (parts: SysParts) => {
         namespaceId: namespace.id,
         mountUuid: login?.mountUuid,
         below: '',
+        role: login?.role,
         path,
       }),
   };
@@ -257,22 +257,31 @@ export const composeCore = (parts: SysParts) => {
 
 export type SysCore = ReturnType<typeof composeCore>;
 
+/** Decisions about requests, for the gateway. */
+export const sysAccess = (
+  core: SysCore,
+  { authMethods }: OtherServices,
+): RpcService<typeof AccessDefinition> => {
+  const { parts, store, seal, member, views } = core;
+  return accessRpc({
+    store,
+    seal,
+    tokens: core.tokens,
+    policies: views.policies,
+    decisionState: core.decisionState,
+    recordUse: (token) => core.activity.recordUse(token),
+    awaitIndex: (header) => awaitIndex(member, header),
+    auditDevices: views.auditDevices,
+    systemTtls: core.systemTtls,
+    ceremonies: parts.config,
+    toEdgeMount,
+    authMethods,
+  });
+};
+
 export const sysRpc = (core: SysCore): SysRpc => {
-  const { parts, store, seal, member, memberships, gate, systemTtls, state, views } = core;
+  const { parts, store, seal, memberships, gate, systemTtls, state, views } = core;
   return {
-    access: accessRpc({
-      store,
-      seal,
-      tokens: core.tokens,
-      policies: views.policies,
-      decisionState: core.decisionState,
-      recordUse: (token) => core.activity.recordUse(token),
-      awaitIndex: (header) => awaitIndex(member, header),
-      auditDevices: views.auditDevices,
-      systemTtls,
-      ceremonies: parts.config,
-      toEdgeMount,
-    }),
     cluster: createCluster({
       ...views,
       store,

@@ -3,6 +3,8 @@ import { forwardingRoutes } from '@keelson/cluster-member';
 import type { Route } from '@keelson/edge';
 import { createEdgeService, type EdgeService } from '@keelson/edge';
 import type { PeriodicWork } from '@keelson/locks';
+import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
+import type { RpcService } from '@keelson/rpc';
 import { VERSION } from '@keelson/runtime';
 import {
   createSecretsErrorRenderer,
@@ -18,6 +20,7 @@ import {
   type OtherServices,
   type SysParts,
   type SysRpc,
+  sysAccess,
   sysRpc,
 } from './compose-core.ts';
 import { identifyingForSecondaries } from './logins/entities-on-primary.ts';
@@ -44,6 +47,7 @@ export interface ComposedSys extends SysRpc {
 }
 
 export interface SysService extends SysRpc {
+  readonly access: RpcService<typeof AccessDefinition>;
   readonly edge: EdgeService;
   readonly seal: {
     /** @throws KeelsonError `request.invalid` when the cluster is initialized already */
@@ -109,7 +113,7 @@ const sysEdge = (context: SysContext, routes: readonly Route[]): EdgeService =>
     ),
   });
 
-const serveSys = (context: SysContext): Omit<SysService, keyof SysRpc> => {
+const serveSys = (context: SysContext): Omit<SysService, keyof SysRpc | 'access'> => {
   const { parts, seal, state, replication, member } = context;
   const initialization = {
     seal,
@@ -165,5 +169,12 @@ const serveSys = (context: SysContext): Omit<SysService, keyof SysRpc> => {
 export const composeSys = (parts: SysParts): ComposedSys => {
   const core = composeCore(parts);
   const rpc = sysRpc(core);
-  return { ...rpc, serve: (others) => ({ ...rpc, ...serveSys(composeContext(core, others)) }) };
+  return {
+    ...rpc,
+    serve: (others) => ({
+      ...rpc,
+      access: sysAccess(core, others),
+      ...serveSys(composeContext(core, others)),
+    }),
+  };
 };

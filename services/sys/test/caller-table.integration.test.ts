@@ -197,6 +197,7 @@ const outcome = async (
     contentType: '',
     query: '',
     index: '',
+    clientCertificates: [],
   });
   if (found?.$case === 'allowed') return found.value.service === 'sys' ? 'served' : 0;
   // Permitted as far as can be decided without the body.

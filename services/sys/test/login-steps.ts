@@ -9,7 +9,11 @@ export const joinMethod = async ({ sys }: SysHarness): Promise<void> => {
     instanceId: 'one',
     version: '1',
     storeId: '',
-    engines: [{ type: 'people', unauthenticatedPaths: ['login'], rootPaths: [] }],
+    engines: ['people', 'approle'].map((type) => ({
+      type,
+      unauthenticatedPaths: ['login'],
+      rootPaths: [],
+    })),
   });
   for await (const state of states) if (!state.sealed) return;
 };
@@ -18,10 +22,10 @@ export const joinMethod = async ({ sys }: SysHarness): Promise<void> => {
 export const mountMethod = async (
   harness: SysHarness,
   path: string,
-  { namespace = '', local = false } = {},
+  { namespace = '', local = false, type = 'people' } = {},
 ): Promise<{ readonly uuid: string; readonly accessor: string }> => {
   const at = `sys/auth/${path}`;
-  await harness.asRoot('POST', at, { namespace, body: { type: 'people', local } });
+  await harness.asRoot('POST', at, { namespace, body: { type, local } });
   return (await harness.asRoot('GET', at, { namespace })).body.data;
 };
 
@@ -56,6 +60,7 @@ export const loginRequest = (
   aliasMetadata: {},
   groupAliases: [],
   passcodes: [],
+  role: '',
   ...given,
 });
 

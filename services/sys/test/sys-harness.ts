@@ -171,6 +171,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
     contentType: contentTypeOf(method, request),
     query: request.query ?? '',
     index: '',
+    clientCertificates: [],
   });
 
   const resolve = async (

@@ -74,6 +74,7 @@ const loginRoutes = (parts: AppRoleParts): Route[] =>
             metadata,
             alias: { name: roleId, metadata, groups: [] },
             settings: boundCidrs.length === 0 ? role.token : { ...role.token, boundCidrs },
+            role: name,
             data: { role: name },
           });
         },
@@ -104,6 +105,10 @@ export const approleMethod = (parts: AppRoleParts): AuthMethod => ({
   renew: async (mount, { role }) =>
     typeof role === 'string'
       ? (await roleRecords(mount).find(parts.store, role))?.token
+      : undefined,
+  findLoginRole: async (mount, { path, parameters: { role_id: roleId } }) =>
+    path === 'login' && typeof roleId === 'string'
+      ? (await roleIdRecords(mount).find(parts.store, roleId))?.name
       : undefined,
   tidy: (mount) => tidySecretIds(parts, mount),
 });

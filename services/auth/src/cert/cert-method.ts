@@ -51,6 +51,7 @@ const toLogin = (
       groups: [],
     },
     settings: role.token,
+    role: roleName,
     data: {
       role: roleName,
       fingerprint: fingerprintOf(certificate),
@@ -135,6 +136,11 @@ export const certMethod = (parts: CertParts): AuthMethod => ({
   type: 'cert',
   unauthenticatedPaths: ['login'],
   routes: [...loginRoutes(parts), ...configRoutes(parts), ...roleRoutes(parts)],
+  findLoginRole: async (mount, { path, parameters: { name = '' }, certificates }) => {
+    if (path !== 'login' || typeof name !== 'string' || certificates.length === 0) return undefined;
+    const found = await findRole(parts, mount, readPresented(certificates), name);
+    return found?.[0];
+  },
   renew: async (mount, { role: name, fingerprint }, { certificates, isVerified }) => {
     const role =
       typeof name === 'string' ? await roleRecords(mount).find(parts.store, name) : undefined;

@@ -91,6 +91,12 @@ export const jwtMethod = (parts: JwtParts): AuthMethod => {
       ...configRoutes(context),
       ...roleRoutes(context),
     ],
+    findLoginRole: async (mount, { path, parameters: { role: given = '' } }) => {
+      if ((path !== 'login' && path !== 'oidc/auth_url') || typeof given !== 'string')
+        return undefined;
+      const name = given === '' ? (await findConfig(store, mount))?.defaultRole : given;
+      return name && (await findRole(store, mount, name)) ? name : undefined;
+    },
     renew: async (mount, { role, run_id: runId, run_phase: phase }) => {
       if (typeof role !== 'string') return undefined;
       if (typeof runId === 'string' && typeof phase === 'string') {

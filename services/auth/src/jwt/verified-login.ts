@@ -25,6 +25,7 @@ export const toLogin = ({ config, role, roleName, claims }: BrowserLogin): Verif
     metadata: { ...metadata, role: roleName },
     alias: { name: displayName, metadata, groups },
     settings: role.token,
+    role: roleName,
     data: { role: roleName, ...(config.acceptsOwnRuns === true && phaseIn(claims)) },
   };
 };

@@ -50,6 +50,7 @@ const toLogin = (
     metadata: { ...metadata, role: roleName },
     alias: { name: aliasNameOf(role, account), metadata, groups: [] },
     settings: role.token,
+    role: roleName,
     data: { role: roleName, name, namespace, selector: role.namespaceSelector },
   };
 };
@@ -101,6 +102,10 @@ export const kubernetesMethod = (parts: KubernetesParts): AuthMethod => {
     type: 'kubernetes',
     unauthenticatedPaths: ['login'],
     routes: [...loginRoutes(parts, context), ...configRoutes(store), ...roleRoutes(store)],
+    findLoginRole: async (mount, { path, parameters: { role } }) =>
+      path === 'login' && typeof role === 'string' && (await findRole(store, mount, role))
+        ? role
+        : undefined,
     renew: async (mount, { role: roleName, name, namespace, selector }) => {
       if (typeof roleName !== 'string') return undefined;
       const role = await findRole(store, mount, roleName);

@@ -21,6 +21,8 @@ export interface VerifiedLogin {
   readonly metadata: Readonly<Record<string, string>>;
   readonly alias: LoginAlias;
   readonly settings: TokenSettings;
+  /** Absent for a method without roles. */
+  readonly role?: string;
   /** The method receives it when the token is renewed. */
   readonly data: JsonObject;
 }
@@ -45,7 +47,7 @@ const passcodesOf = ({ headers }: OperationContext<unknown>['head']): string[] =
 export const answerLogin = async (
   logins: Logins,
   context: OperationContext<unknown>,
-  { displayName, metadata, alias, settings, data }: VerifiedLogin,
+  { displayName, metadata, alias, settings, role = '', data }: VerifiedLogin,
 ): Promise<{ readonly auth: JsonObject }> => {
   const { authJson, warnings } = await logins.login({
     mountUuid: requireMount(context).uuid,
@@ -59,6 +61,7 @@ export const answerLogin = async (
     aliasMetadata: { ...alias.metadata },
     groupAliases: [...alias.groups],
     passcodes: passcodesOf(context.head),
+    role,
   });
   context.warnings.push(...warnings);
   return { auth: JSON.parse(authJson) as JsonObject };

@@ -40,14 +40,20 @@ import { hasArrived, streamedBody, wholeBody } from '../request/incoming-body.ts
 import { parseWrapTtlSeconds, wrapResponse } from './wrapped-response.ts';
 
 const NOTHING = Buffer.alloc(0);
-const WITHOUT_BODY = { body: NOTHING, hasBody: false, bodyFollows: false };
-const BEFORE_BODY = { ...WITHOUT_BODY, bodyFollows: true };
+type AboutBody = Pick<ResolveRequest, 'body' | 'hasBody' | 'bodyFollows' | 'clientCertificates'>;
+const WITHOUT_BODY: AboutBody = {
+  body: NOTHING,
+  hasBody: false,
+  bodyFollows: false,
+  clientCertificates: [],
+};
+const BEFORE_BODY: AboutBody = { ...WITHOUT_BODY, bodyFollows: true };
 
 /** Bodies of any size, which are neither held in memory nor recorded by audit devices. */
 const isSnapshot = (path: string): boolean =>
   /^sys\/storage\/raft\/snapshot(-force)?\/?$/.test(path);
 
-type Question = Omit<ResolveRequest, 'body' | 'hasBody' | 'bodyFollows'>;
+type Question = Omit<ResolveRequest, 'body' | 'hasBody' | 'bodyFollows' | 'clientCertificates'>;
 
 /**
  * Whether it is a question of load balancers and operators about the process itself. It is answered without an
@@ -188,9 +194,9 @@ interface Decided {
  * have ended for this request, too.
  */
 const decide = async (parts: V1Parts, exchange: Exchange, question: Question): Promise<Decided> => {
-  const { access, bodies } = parts;
+  const { access, bodies, clientCertificates } = parts;
   const { request } = exchange;
-  const ask = (about: typeof WITHOUT_BODY) => access.resolve({ ...question, ...about }, exchange);
+  const ask = (about: AboutBody) => access.resolve({ ...question, ...about }, exchange);
   const isWhole = hasArrived(request);
   const first = await ask(isWhole ? WITHOUT_BODY : BEFORE_BODY);
   await requireWithinQuota(parts, exchange, question, first);
@@ -206,16 +212,22 @@ const decide = async (parts: V1Parts, exchange: Exchange, question: Question): P
   const body = await wholeBody(request, bodyRules(bodies, exchange, isAnonymous));
   if (outcome?.$case === 'refused' || (isWhole && outcome?.$case === 'allowed'))
     return { resolution: first, body };
-  const withBody = async () => ({
-    body: Buffer.from(await body.bytes(bodies.bodyBytes)),
-    hasBody: true,
-    bodyFollows: false,
-  });
-  if (outcome?.$case === 'needsBody') return { resolution: await ask(await withBody()), body };
+  const askWithBody = async (): Promise<Resolution> => {
+    const resolution = await ask({
+      body: Buffer.from(await body.bytes(bodies.bodyBytes)),
+      hasBody: true,
+      bodyFollows: false,
+      clientCertificates: clientCertificates(request).map((der) => Buffer.from(der)),
+    });
+    if (resolution.rateQuota?.isFoundByBody)
+      await requireWithinQuota(parts, exchange, question, resolution);
+    return resolution;
+  };
+  if (outcome?.$case === 'needsBody') return { resolution: await askWithBody(), body };
   const second = await ask(WITHOUT_BODY);
   // A policy with parameter rules may have been written in the meantime.
   const needsBody = second.outcome?.$case === 'needsBody';
-  return { resolution: needsBody ? await ask(await withBody()) : second, body };
+  return { resolution: needsBody ? await askWithBody() : second, body };
 };
 
 const decideAndServe = async (parts: V1Parts, exchange: Exchange): Promise<EdgeResponse> => {

@@ -1,5 +1,7 @@
 /** Dependencies of access decisions. */
+import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import type { Mount, Namespace } from '@keelson/proto/edge/v1/edge';
+import type { RpcService } from '@keelson/rpc';
 import type { Store } from '@keelson/storage';
 import type { AuditDevices } from '../audit/audit-records.ts';
 import type { LeaseTtls } from '../mounts/domain/lease-ttl.ts';
@@ -23,6 +25,8 @@ export interface AccessContext {
   readonly systemTtls: LeaseTtls;
   readonly ceremonies: CeremonyRule;
   readonly toEdgeMount: (mount: MountRecord, namespace: Namespace, system: LeaseTtls) => Mount;
+  /** Tells which role a login names; absent without auth methods other than tokens. */
+  readonly authMethods: RpcService<typeof AuthMethodsDefinition> | undefined;
   /** Waits until the log has reached the position that an index header names. */
   readonly awaitIndex: (header: string) => Promise<void>;
 }

@@ -5,18 +5,16 @@
  */
 
 import { retryableAtRoleChange } from '@keelson/cluster-member';
-import { bufferedBody, methodRefused } from '@keelson/edge';
+import { methodRefused } from '@keelson/edge';
 import { createNetworks } from '@keelson/edge/networks';
 import { isSealed, KeelsonError } from '@keelson/errors';
 import type { Caller } from '@keelson/proto/edge/v1/edge';
 import {
   type AuditContext,
-  type RateQuota,
   type Resolution,
   type ResolveRequest,
   Surface,
 } from '@keelson/proto/sys/v1/access';
-import { readBody, readQuery } from '@keelson/secrets-api';
 import { readAuditDevice } from '../audit/audit-fields.ts';
 import { draftAuditDevice } from '../audit/audit-operations.ts';
 import { mountPathOf } from '../mounts/domain/mount.ts';
@@ -39,6 +37,8 @@ import {
   NEEDS_TOKEN,
 } from './domain/special-paths.ts';
 import { existsAlready } from './existence.ts';
+import { readParameters } from './request-parameters.ts';
+import { findLoginRole, needsLoginRole, quotaOf } from './request-quota.ts';
 import { findTarget, refuse, refuseSealed, type Target, toNamespace } from './request-target.ts';
 
 const refusal = (error: unknown): Resolution['outcome'] => {
@@ -46,20 +46,6 @@ const refusal = (error: unknown): Resolution['outcome'] => {
   if (!(error instanceof KeelsonError)) throw error;
   const { code, params } = error;
   return { $case: 'refused', value: { code, detailsJson: JSON.stringify(params) } };
-};
-
-/** The parameters that policies judge: the body of a write, the query of a read. */
-const readParameters = async (
-  request: ResolveRequest,
-  operation: Operation,
-): Promise<Readonly<Record<string, unknown>> | undefined> => {
-  if (operation === 'read') {
-    const { query } = request;
-    return readQuery({ head: { query }, query: new URLSearchParams(query) });
-  }
-  if (!request.hasBody) return undefined;
-  const headers = { 'content-type': request.contentType };
-  return readBody({ head: { headers }, body: bufferedBody(request.body) });
 };
 
 /** A token that can be used, and its rights at this moment. */
@@ -192,24 +178,6 @@ const recognize = async (
   return toCaller(bearer, (capabilities & CAPABILITY_BITS.sudo) !== 0);
 };
 
-/** The quota that limits the rate of requests to a target, which the gateway counts. */
-const quotaOf = (
-  { quotas, namespaces }: DecisionState,
-  { namespace, quotaMount, path }: Target,
-): RateQuota | undefined => {
-  if (quotas.isEmpty) return undefined;
-  const found = quotas.find({
-    lineage: namespaces.lineageOf(namespace).map(({ id }) => id),
-    mountUuid: quotaMount?.uuid,
-    below: quotaMount === undefined ? '' : path.decoded.slice(mountPathOf(quotaMount).length),
-    path: path.decoded,
-  });
-  if (found === undefined) return undefined;
-  const { name, rate, intervalSeconds, blockSeconds } = found;
-  const { statesLimits, auditsRefusals } = quotas.settings;
-  return { name, rate, intervalSeconds, blockSeconds, statesLimits, auditsRefusals };
-};
-
 const resolveV1 = async (
   context: AccessContext,
   request: ResolveRequest,
@@ -220,7 +188,12 @@ const resolveV1 = async (
   const operation = operationOf(request.method);
   if (operation === undefined) throw methodRefused();
   const target = await findTarget(context, request, operation, state);
-  answer.rateQuota = state && quotaOf(state, target);
+  const needsRole = state !== undefined && needsLoginRole(state, target, operation);
+  if (state !== undefined && (!needsRole || request.hasBody)) {
+    const role = needsRole ? await findLoginRole(context, request, target) : undefined;
+    const quota = quotaOf(state, target, role);
+    answer.rateQuota = quota && { ...quota, isFoundByBody: needsRole };
+  }
   // A CORS preflight request carries no token (Fetch standard §4.8), so only open paths answer it.
   if (request.method === 'OPTIONS' && !target.isUnauthenticated) throw methodRefused();
   audit.namespace = toNamespace(target.namespace);
@@ -237,6 +210,7 @@ const resolveV1 = async (
   const bearer = await findBearer(context, request, target);
   if (target.isUnauthenticated) {
     audit.caller = bearer && (await recognize(context, target, bearer));
+    if (needsRole && !request.hasBody) return { $case: 'needsBody', value: {} };
     return allowed(target, audit.caller);
   }
   if (bearer === undefined) return refuse('sys.token_required');

@@ -33,6 +33,8 @@ export interface LeasePlace {
   readonly mountUuid: string | undefined;
   /** Path of the request below the mount. */
   readonly below: string;
+  /** Role of the login that makes a token; absent if it has none. */
+  readonly role?: string | undefined;
   /** Path of the request, for the refusal. */
   readonly path: string;
 }
@@ -40,13 +42,13 @@ export interface LeasePlace {
 /** Leases that a quota counts, at most one more than it allows. */
 export const countLeasesOf = async (
   { store, mounts, namespaces }: LeaseRoomContext,
-  { namespaceId, mountUuid, below, maxLeases, isInheritable }: LeaseQuota,
+  { namespaceId, mountUuid, below, role, maxLeases, isInheritable }: LeaseQuota,
 ): Promise<number> => {
   const limit = maxLeases + 1;
   if (mountUuid !== undefined) {
     const mount = (await mounts()).findByUuid(mountUuid);
     if (mount === undefined) return 0;
-    if (mount.table === 'auth') return countTokensAt(store, mountUuid, limit);
+    if (mount.table === 'auth') return countTokensAt(store, { mountUuid, role }, limit);
     const rest = below === '' || below.endsWith('*') ? below.replace(/\*$/, '') : `${below}/`;
     return countLeasesBelow(store, `${namespaceId}/${mountPathOf(mount)}${rest}`, limit);
   }
@@ -65,14 +67,14 @@ export const countLeasesOf = async (
 
 const findFor = async (
   { namespaces, leaseQuotas }: LeaseRoomContext,
-  { namespaceId, mountUuid, below }: LeasePlace,
+  { namespaceId, mountUuid, below, role }: LeasePlace,
 ): Promise<LeaseQuota | undefined> => {
   const quotas = await leaseQuotas();
   if (quotas.isEmpty) return undefined;
   const table = await namespaces();
   const namespace = table.findById(namespaceId);
   const lineage = namespace === undefined ? [] : table.lineageOf(namespace).map(({ id }) => id);
-  return quotas.find({ lineage, mountUuid, below });
+  return quotas.find({ lineage, mountUuid, below, role });
 };
 
 const requireBelow = async (

@@ -167,7 +167,11 @@ export const logIn = async (
     requestPath: request.requestPath,
     displayName: request.displayName,
     metadata: request.metadata,
-    login: { mountUuid: mount.uuid, dataBase64: request.loginData.toString('base64') },
+    login: {
+      mountUuid: mount.uuid,
+      dataBase64: request.loginData.toString('base64'),
+      ...(request.role !== '' && { role: request.role }),
+    },
     mountTokenType: record.config.tokenType,
     ttls: ttlsOf(mount),
     nowMs,

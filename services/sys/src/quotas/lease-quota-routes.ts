@@ -13,7 +13,7 @@ import {
   type QuotaContext,
 } from './quota-operations.ts';
 import { leaseQuotaRecords } from './quota-records.ts';
-import { quotaName, quotaPath, TAG } from './quota-routes.ts';
+import { quotaName, quotaPath, quotaRole, TAG } from './quota-routes.ts';
 
 const BASE = '/sys/quotas/lease-count';
 /** Each lease is counted when another one is to be made. */
@@ -38,12 +38,7 @@ const FIELDS = {
       'Whether the quota of a namespace applies to the namespaces below it that have none, all together.',
     default: false,
   }),
-  role: field.string({
-    description: 'Must be empty: quotas for the logins of a role do not exist.',
-    default: '',
-    check: (role) =>
-      role === '' ? undefined : 'role must be empty: a quota applies to all logins of its mount',
-  }),
+  role: quotaRole,
 } as const;
 
 /** Tokens are counted by the mount of their login, whatever its path was. */
@@ -93,6 +88,7 @@ export const leaseQuotaRoutes = (context: LeaseQuotaContext): Route[] => [
               path: fields.path,
               maxLeases: fields.max_leases,
               isInheritable: fields.inheritable,
+              role: fields.role,
             },
             requireCountable,
           );

@@ -8,6 +8,7 @@
  * | secrets with a lease at a mount, below a path         | the engine is refused before it gives another        |
  * | a namespace                                           | counts secrets and tokens, those created too         |
  * | an inherited quota                                    | counts all namespaces together that have none        |
+ * | a role at a mount                                     | counts the tokens of its logins alone                |
  * | batch tokens                                          | are no leases                                        |
  * | a mount that is moved or disabled                     | takes its quota along                                |
  * | values out of range, wrong places                     | refused by name                                      |
@@ -76,6 +77,7 @@ describe('a quota of a mount', () => {
       max_leases: 5,
       counter: 5,
       inheritable: false,
+      role: '',
     });
     await expect(logIn(harness, people)).rejects.toThrow(
       'request path "auth/people/login": lease count quota exceeded',
@@ -87,6 +89,25 @@ describe('a quota of a mount', () => {
     await harness.asRoot('POST', 'auth/token/revoke', { body: { token } });
     await logIn(harness, people);
     await expect(logIn(harness, people)).rejects.toMatchObject(EXCEEDED);
+  });
+
+  test('of a role limits the tokens of its logins, and no others', async () => {
+    const { uuid } = await mountMethod(harness, 'machines', { type: 'approle' });
+    await put('machines', { path: 'auth/machines', max_leases: 3 });
+    const quota = { path: 'auth/machines', role: 'Web', max_leases: 2 };
+    expect((await put('web', quota)).status).toBe(204);
+    const tried = await Promise.allSettled(
+      ['web', 'WEB', 'web', 'web'].map((role, index) =>
+        logIn(harness, uuid, { role, aliasName: `web${index}` }),
+      ),
+    );
+    expect(tried.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    expect(await read('web')).toMatchObject({ role: 'web', counter: 2, max_leases: 2 });
+    // The mount counts all of them.
+    await logIn(harness, uuid, { role: 'web2' });
+    await expect(logIn(harness, uuid, { role: 'web2' })).rejects.toMatchObject(EXCEEDED);
+    await expect(logIn(harness, uuid)).rejects.toMatchObject(EXCEEDED);
+    expect((await read('machines')).counter).toBe(3);
   });
 
   test('limits its secrets with a lease, all of them or those below a path', async () => {

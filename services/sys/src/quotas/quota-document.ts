@@ -10,6 +10,7 @@ export const quotaDocument = ({
   intervalSeconds,
   blockSeconds,
   isInheritable,
+  role = '',
 }: PlacedQuota<RateQuota>) => ({
   type: 'rate-limit',
   name,
@@ -18,6 +19,7 @@ export const quotaDocument = ({
   interval: intervalSeconds,
   block_interval: blockSeconds,
   inheritable: isInheritable,
+  role,
 });
 
 export const quotaSettingsDocument = ({
@@ -32,7 +34,7 @@ export const quotaSettingsDocument = ({
 
 /** @param counter leases that the quota counts now */
 export const leaseQuotaDocument = (
-  { name, path, maxLeases, isInheritable }: PlacedQuota<LeaseQuota>,
+  { name, path, maxLeases, isInheritable, role = '' }: PlacedQuota<LeaseQuota>,
   counter: number,
 ) => ({
   type: 'lease-count',
@@ -41,4 +43,5 @@ export const leaseQuotaDocument = (
   max_leases: maxLeases,
   counter,
   inheritable: isInheritable,
+  role,
 });

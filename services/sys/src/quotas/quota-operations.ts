@@ -1,5 +1,6 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
+import { hasLoginRoles } from '../mounts/domain/login-roles.ts';
 import { type MountRecord, mountPathOf } from '../mounts/domain/mount.ts';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
 import { loadMountIndex } from '../mounts/mount-records.ts';
@@ -32,6 +33,8 @@ export type QuotaDraft<Q extends NamedRule> = Omit<Q, keyof QuotaPlace> & {
   readonly isInheritable: boolean;
   /** Path from the root namespace of a namespace, a mount or what is below a mount; "" for everything. */
   readonly path: string;
+  /** "" for all. */
+  readonly role: string;
 };
 
 /** A quota, and the path that it has now. */
@@ -64,13 +67,16 @@ const placeOf = (given: string, table: NamespaceTable, mounts: MountIndex): Quot
 export const putQuota = <Q extends NamedRule>(
   { store }: QuotaContext,
   records: QuotaRecords<Q>,
-  { path, ...draft }: QuotaDraft<Q>,
+  { path, role, ...draft }: QuotaDraft<Q>,
   requireAllowed: (mount: MountRecord, below: string) => void = () => undefined,
 ): Promise<void> =>
   store.transact(async (tx) => {
     const mounts = await loadMountIndex(tx);
-    const place = placeOf(path, await loadNamespaceTable(tx), mounts);
+    const placed = placeOf(path, await loadNamespaceTable(tx), mounts);
+    const place = role === '' ? placed : { ...placed, role: role.toLowerCase() };
     const mount = place.mountUuid === undefined ? undefined : mounts.findByUuid(place.mountUuid);
+    if (role !== '' && (mount === undefined || place.below !== '' || !hasLoginRoles(mount)))
+      refuse(`role must be empty: the path "${path}" is not that of an auth method with roles`);
     if (draft.isInheritable && place.mountUuid !== undefined)
       refuse(
         'inheritable must be false for the path of a mount: only namespaces have others below them',
@@ -79,7 +85,10 @@ export const putQuota = <Q extends NamedRule>(
     const quotas = await records.list(tx);
     const others = quotas.filter(({ name }) => name !== draft.name);
     const rival = others.find((quota) => samePlace(quota, place));
-    if (rival !== undefined) refuse(`the path has the quota "${rival.name}" already`);
+    if (rival !== undefined)
+      refuse(
+        `the path has the quota "${rival.name}" already${role === '' ? '' : ` for the role "${role}"`}`,
+      );
     if (others.length >= MAX_QUOTAS) refuse(`there are at most ${MAX_QUOTAS} quotas`);
     await records.deleteNamed(tx, draft.name);
     const isOfEverything = place.mountUuid === undefined && place.namespaceId === ROOT_NAMESPACE_ID;

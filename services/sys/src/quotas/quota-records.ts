@@ -12,6 +12,7 @@ import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { type LeaseQuota, leaseQuotaShape } from './domain/lease-quota.ts';
 import { PlacedQuotas } from './domain/placed-quotas.ts';
 import { QuotaIndex } from './domain/quota-index.ts';
+import { QUOTA_UPGRADES } from './domain/quota-upgrades.ts';
 import {
   DEFAULT_QUOTA_SETTINGS,
   type QuotaPlace,
@@ -24,7 +25,8 @@ import {
 /** Keys: "<namespace id>/<name>". */
 const quotas = collection('rate-quotas', {
   scope: 'shared',
-  version: 1,
+  version: 2,
+  upgrades: QUOTA_UPGRADES,
   keys: 'paths',
   shape: rateQuotaShape,
   owner: OF_NAMESPACE,
@@ -33,7 +35,8 @@ const quotas = collection('rate-quotas', {
 /** Keys as of rate limits. */
 const leaseQuotas = collection('lease-quotas', {
   scope: 'shared',
-  version: 1,
+  version: 2,
+  upgrades: QUOTA_UPGRADES,
   keys: 'paths',
   shape: leaseQuotaShape,
   owner: OF_NAMESPACE,

@@ -35,6 +35,13 @@ export const quotaPath = field.string({
   check: (path) => (/\*./.test(path) ? 'path may have a * at its end only' : undefined),
 });
 
+export const quotaRole = field.string({
+  description:
+    'Name of a role of the auth method at the path: the quota is of the logins with that role. Empty, it is of all requests.',
+  default: '',
+  maxLength: 256,
+});
+
 const FIELDS = {
   name: quotaName,
   path: quotaPath,
@@ -62,12 +69,7 @@ const FIELDS = {
       'Whether the quota of a namespace applies to the namespaces below it that have none.',
     default: false,
   }),
-  role: field.string({
-    description: 'Must be empty: quotas for the logins of a role do not exist.',
-    default: '',
-    check: (role) =>
-      role === '' ? undefined : 'role must be empty: a quota applies to all logins of its mount',
-  }),
+  role: quotaRole,
 } as const;
 
 const SETTINGS = {
@@ -145,6 +147,7 @@ export const quotaRoutes = (context: QuotaContext): Route[] => [
             intervalSeconds: fields.interval,
             blockSeconds: fields.block_interval,
             isInheritable: fields.inheritable,
+            role: fields.role,
           });
           return undefined;
         },

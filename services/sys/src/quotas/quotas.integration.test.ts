@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { joinMethod, mountMethod } from '../../test/login-steps.ts';
 import { openInitializedSys, type SysHarness } from '../../test/sys-harness.ts';
 
 const QUOTA = 'sys/quotas/rate-limit';
@@ -10,6 +11,9 @@ beforeEach(async () => {
   await harness.asRoot('POST', 'sys/namespaces/inner', { namespace: 'team' });
   for (const namespace of ['', 'team', 'team/inner'])
     await harness.asRoot('POST', 'sys/mounts/ca', { body: { type: 'sample' }, namespace });
+  await joinMethod(harness);
+  await mountMethod(harness, 'people');
+  await mountMethod(harness, 'approle', { type: 'approle' });
 });
 afterEach(() => harness.close());
 
@@ -33,6 +37,7 @@ describe('a rate limit quota', () => {
       interval: 1,
       block_interval: 0,
       inheritable: true,
+      role: '',
     });
     await put('ca', { path: '/team/ca/', interval: '2m', block_interval: 300 });
     expect(await read('ca')).toMatchObject({
@@ -72,7 +77,14 @@ describe('a rate limit quota', () => {
     [{ path: 'absent/x' }, 'the path "absent/x" is neither a namespace nor in a mount'],
     [{ path: 'ca/*/x' }, 'path may have a * at its end only'],
     [{ path: 'ca', inheritable: true }, 'inheritable must be false for the path of a mount'],
-    [{ path: 'ca', role: 'web' }, 'role must be empty'],
+    [
+      { path: 'ca', role: 'web' },
+      'role must be empty: the path "ca" is not that of an auth method',
+    ],
+    [{ role: 'web' }, 'role must be empty'],
+    [{ path: 'auth/token', role: 'web' }, 'role must be empty'],
+    [{ path: 'auth/people', role: 'web' }, 'role must be empty'],
+    [{ path: 'auth/approle/login', role: 'web' }, 'role must be empty'],
   ] as const)('%j is refused: %s', async ([body, text]) => {
     const { status, body: answer } = await put('one', body);
     expect(status).toBe(400);
@@ -85,6 +97,13 @@ describe('a rate limit quota', () => {
     expect((await put('two', { path: 'ca/' })).body.errors).toEqual([
       'the path has the quota "one" already',
     ]);
+    await put('all', { path: 'auth/approle' });
+    await put('web', { path: 'auth/approle', role: 'Web' });
+    expect(await read('web')).toMatchObject({ path: 'auth/approle/', role: 'web' });
+    expect((await put('twin', { path: 'auth/approle', role: 'WEB' })).body.errors).toEqual([
+      'the path has the quota "web" already for the role "WEB"',
+    ]);
+    expect((await put('ci', { path: 'auth/approle', role: 'ci' })).status).toBe(204);
     expect((await put('a b', {})).body.errors[0]).toContain('the name of a quota has 1 to 128');
   });
 });
@@ -135,6 +154,7 @@ describe('the quota that applies', () => {
       blockSeconds: 5,
       statesLimits: false,
       auditsRefusals: false,
+      isFoundByBody: false,
     });
   });
 

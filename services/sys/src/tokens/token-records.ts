@@ -26,7 +26,7 @@ const expirySeconds = (expiresAtMs: number): string =>
 /** Keys are `<namespace id>/<hash>`. */
 export const tokens = collection('tokens', {
   scope: 'local',
-  version: 3,
+  version: 4,
   upgrades: {
     2: {
       up: (token) => token,
@@ -40,6 +40,14 @@ export const tokens = collection('tokens', {
       down: (token) => {
         const { entity: _, ...older } = token;
         return older;
+      },
+    },
+    4: {
+      up: (token) => token,
+      down: ({ login, ...token }) => {
+        if (login === undefined) return token;
+        const { role: _, ...older } = login as NonNullable<TokenEntry['login']>;
+        return { ...token, login: older };
       },
     },
   },
@@ -64,6 +72,12 @@ export const tokens = collection('tokens', {
       },
     },
     { name: 'login', values: ({ login }) => (login ? [login.mountUuid] : []), since: 2 },
+    {
+      name: 'role',
+      values: ({ login }) =>
+        login?.role === undefined ? [] : [[login.mountUuid, login.role.toLowerCase()]],
+      since: 4,
+    },
   ],
 });
 
@@ -105,9 +119,22 @@ export const countTokens = (store: Store, limit: number): Promise<number> =>
 export const countTokensOf = (store: Store, namespaceId: string, limit: number): Promise<number> =>
   countRecords(store, `${tokens.prefix}${namespaceId}/`, limit);
 
-/** Number of stored tokens that logins at a mount made; at most `limit`. */
-export const countTokensAt = (store: Store, mountUuid: string, limit: number): Promise<number> =>
-  countRecords(store, `${tokens.by.login.prefix}${mountUuid}/`, limit);
+/**
+ * Number of stored tokens that logins at a mount made; at most `limit`.
+ * @param place with a role, if only its logins count, in lower case
+ */
+export const countTokensAt = (
+  store: Store,
+  { mountUuid, role }: { readonly mountUuid: string; readonly role: string | undefined },
+  limit: number,
+): Promise<number> =>
+  countRecords(
+    store,
+    role === undefined
+      ? `${tokens.by.login.prefix}${mountUuid}/`
+      : `${tokens.by.role.prefix}${mountUuid}/${role}/`,
+    limit,
+  );
 
 /** Part of the first start of a cluster. */
 export const writeTokenSalt = (tx: Transaction, key: Uint8Array): void =>

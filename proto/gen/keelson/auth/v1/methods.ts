@@ -32,6 +32,23 @@ export interface RenewLoginResponse {
   limits: LoginLimits | undefined;
 }
 
+export interface FindLoginRoleRequest {
+  mount:
+    | Mount
+    | undefined;
+  /** Path of the request below the mount: "login". */
+  path: string;
+  /** Parameters of the request, as a JSON document. */
+  parametersJson: Buffer;
+  /** Certificates of the client, DER: its own, then intermediate ones. Empty if it showed none. */
+  clientCertificates: Buffer[];
+}
+
+export interface FindLoginRoleResponse {
+  /** "" if the request is no login with a role that there is. */
+  role: string;
+}
+
 export interface ListLockedUsersRequest {
   mount: Mount | undefined;
 }
@@ -159,6 +176,131 @@ export const RenewLoginResponse: MessageFns<RenewLoginResponse> = {
             }
 
             message.limits = LoginLimits.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFindLoginRoleRequest(): FindLoginRoleRequest {
+  return { mount: undefined, path: "", parametersJson: Buffer.alloc(0), clientCertificates: [] };
+}
+
+export const FindLoginRoleRequest: MessageFns<FindLoginRoleRequest> = {
+  encode(message: FindLoginRoleRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mount !== undefined) {
+      Mount.encode(message.mount, writer.uint32(10).fork()).join();
+    }
+    if (message.path !== "") {
+      writer.uint32(18).string(message.path);
+    }
+    if (message.parametersJson.length !== 0) {
+      writer.uint32(26).bytes(message.parametersJson);
+    }
+    for (const v of message.clientCertificates) {
+      writer.uint32(34).bytes(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindLoginRoleRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindLoginRoleRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mount = Mount.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.parametersJson = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.clientCertificates.push(Buffer.from(reader.bytes()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFindLoginRoleResponse(): FindLoginRoleResponse {
+  return { role: "" };
+}
+
+export const FindLoginRoleResponse: MessageFns<FindLoginRoleResponse> = {
+  encode(message: FindLoginRoleResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.role !== "") {
+      writer.uint32(10).string(message.role);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindLoginRoleResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindLoginRoleResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.role = reader.string();
             continue;
           }
         }
@@ -372,6 +514,15 @@ export const AuthMethodsDefinition = {
       requestType: RenewLoginRequest as typeof RenewLoginRequest,
       requestStream: false,
       responseType: RenewLoginResponse as typeof RenewLoginResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /** Role that a login names, before anything is verified. */
+    findLoginRole: {
+      name: "FindLoginRole",
+      requestType: FindLoginRoleRequest as typeof FindLoginRoleRequest,
+      requestStream: false,
+      responseType: FindLoginRoleResponse as typeof FindLoginRoleResponse,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },

@@ -57,6 +57,8 @@ export interface ResolveRequest {
    * is counted before.
    */
   bodyFollows: boolean;
+  /** Certificates that the client has shown, DER: its own, then intermediate ones. Sent with the body. */
+  clientCertificates: Buffer[];
 }
 
 export interface Resolution {
@@ -64,7 +66,7 @@ export interface Resolution {
     | { $case: "allowed"; value: Allowed }
     | { $case: "refused"; value: Refused }
     | //
-    /** A policy with parameter rules matched: ask again with the body. */
+    /** Ask again with the body: a policy with parameter rules matched, or a quota is that of a role. */
     { $case: "needsBody"; value: NeedsBody }
     | undefined;
   /** Changes whenever a device is enabled, disabled or changed, or a non-HMAC key list is tuned. */
@@ -95,6 +97,8 @@ export interface RateQuota {
   statesLimits: boolean;
   /** A refusal is recorded by audit devices. */
   auditsRefusals: boolean;
+  /** Found by the body: no answer without the body has named a quota for the request, so that it is still to be counted. */
+  isFoundByBody: boolean;
 }
 
 export interface Allowed {
@@ -225,6 +229,7 @@ function createBaseResolveRequest(): ResolveRequest {
     wrapFormat: "",
     index: "",
     bodyFollows: false,
+    clientCertificates: [],
   };
 }
 
@@ -274,6 +279,9 @@ export const ResolveRequest: MessageFns<ResolveRequest> = {
     }
     if (message.bodyFollows !== false) {
       writer.uint32(120).bool(message.bodyFollows);
+    }
+    for (const v of message.clientCertificates) {
+      writer.uint32(130).bytes(v!);
     }
     return writer;
   },
@@ -411,6 +419,14 @@ export const ResolveRequest: MessageFns<ResolveRequest> = {
             message.bodyFollows = reader.bool();
             continue;
           }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.clientCertificates.push(Buffer.from(reader.bytes()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -545,7 +561,15 @@ export const Resolution: MessageFns<Resolution> = {
 };
 
 function createBaseRateQuota(): RateQuota {
-  return { name: "", rate: 0, intervalSeconds: 0, blockSeconds: 0, statesLimits: false, auditsRefusals: false };
+  return {
+    name: "",
+    rate: 0,
+    intervalSeconds: 0,
+    blockSeconds: 0,
+    statesLimits: false,
+    auditsRefusals: false,
+    isFoundByBody: false,
+  };
 }
 
 export const RateQuota: MessageFns<RateQuota> = {
@@ -567,6 +591,9 @@ export const RateQuota: MessageFns<RateQuota> = {
     }
     if (message.auditsRefusals !== false) {
       writer.uint32(48).bool(message.auditsRefusals);
+    }
+    if (message.isFoundByBody !== false) {
+      writer.uint32(56).bool(message.isFoundByBody);
     }
     return writer;
   },
@@ -630,6 +657,14 @@ export const RateQuota: MessageFns<RateQuota> = {
             }
 
             message.auditsRefusals = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.isFoundByBody = reader.bool();
             continue;
           }
         }

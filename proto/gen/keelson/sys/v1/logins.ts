@@ -37,6 +37,8 @@ export interface LoginRequest {
   groupAliases: string[];
   /** Passcodes that came with the login, each after the id or name of its method and a colon. */
   passcodes: string[];
+  /** Name of the role with which the client signs in; "" for a method without roles. */
+  role: string;
 }
 
 export interface LoginRequest_MetadataEntry {
@@ -84,6 +86,7 @@ function createBaseLoginRequest(): LoginRequest {
     aliasMetadata: {},
     groupAliases: [],
     passcodes: [],
+    role: "",
   };
 }
 
@@ -121,6 +124,9 @@ export const LoginRequest: MessageFns<LoginRequest> = {
     }
     for (const v of message.passcodes) {
       writer.uint32(90).string(v!);
+    }
+    if (message.role !== "") {
+      writer.uint32(98).string(message.role);
     }
     return writer;
   },
@@ -230,6 +236,14 @@ export const LoginRequest: MessageFns<LoginRequest> = {
             }
 
             message.passcodes.push(reader.string());
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.role = reader.string();
             continue;
           }
         }

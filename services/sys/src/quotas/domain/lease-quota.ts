@@ -9,6 +9,8 @@ export const leaseQuotaShape = Type.Object({
   mountUuid: Type.Optional(Type.String()),
   /** Path below the mount; "" for all of it. A "*" at its end stands for any text. */
   below: Type.String(),
+  /** In lower case; absent for a quota that is not of the logins with a role. */
+  role: Type.Optional(Type.String()),
   maxLeases: Type.Number(),
   /** A quota of a namespace also applies to those below it that have none, all together. */
   isInheritable: Type.Boolean(),

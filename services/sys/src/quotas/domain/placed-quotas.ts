@@ -8,6 +8,8 @@ export interface QuotaQuestion {
   readonly mountUuid: string | undefined;
   /** Path below the mount. */
   readonly below: string;
+  /** Name of the role of a login; absent for other requests, and for a login with none. */
+  readonly role?: string | undefined;
 }
 
 export type PlacedRule = QuotaPlace & { readonly isInheritable: boolean };
@@ -22,9 +24,16 @@ const byPrecision = (one: QuotaPlace, other: QuotaPlace): number =>
 export class PlacedQuotas<Q extends PlacedRule> {
   readonly #ofMounts = new Map<string, Q[]>();
   readonly #ofNamespaces = new Map<string, Q>();
+  /** By the mount, then by the role. */
+  readonly #ofRoles = new Map<string, Map<string, Q>>();
 
   constructor(quotas: readonly Q[]) {
     for (const quota of quotas.toSorted(byPrecision)) {
+      if (quota.mountUuid !== undefined && quota.role !== undefined) {
+        const ofMount = this.#ofRoles.get(quota.mountUuid) ?? new Map<string, Q>();
+        this.#ofRoles.set(quota.mountUuid, ofMount.set(quota.role, quota));
+        continue;
+      }
       if (quota.mountUuid === undefined) {
         this.#ofNamespaces.set(quota.namespaceId, quota);
         continue;
@@ -36,14 +45,24 @@ export class PlacedQuotas<Q extends PlacedRule> {
   }
 
   get isEmpty(): boolean {
-    return this.#ofMounts.size === 0 && this.#ofNamespaces.size === 0;
+    return this.#ofMounts.size === 0 && this.#ofNamespaces.size === 0 && this.#ofRoles.size === 0;
+  }
+
+  /** Whether the role of a login at a mount matters. */
+  hasRolesAt(mountUuid: string): boolean {
+    return this.#ofRoles.has(mountUuid);
   }
 
   /**
-   * The only quota that applies: the one that names most of the path, or else that of the namespace, or else that of
-   * the nearest ancestor whose quota is inherited.
+   * The only quota that applies: that of the role, or else the one that names most of the path, or else that of the
+   * namespace, or else that of the nearest ancestor whose quota is inherited.
    */
-  find({ lineage, mountUuid, below }: QuotaQuestion): Q | undefined {
+  find({ lineage, mountUuid, below, role }: QuotaQuestion): Q | undefined {
+    const ofRole =
+      mountUuid !== undefined &&
+      role !== undefined &&
+      this.#ofRoles.get(mountUuid)?.get(role.toLowerCase());
+    if (ofRole) return ofRole;
     const ofMount =
       mountUuid !== undefined &&
       this.#ofMounts

@@ -18,6 +18,11 @@ export class QuotaIndex {
     return this.#quotas.isEmpty;
   }
 
+  /** Whether the role of a login at a mount matters. @param path below the namespace */
+  needsRole(mountUuid: string, path: string): boolean {
+    return this.#quotas.hasRolesAt(mountUuid) && !this.#exempt.has(path);
+  }
+
   /** @param question with the path below the namespace, which may be one that no quota limits */
   find({ path, ...place }: QuotaQuestion & { readonly path: string }): RateQuota | undefined {
     return this.#exempt.has(path) ? undefined : this.#quotas.find(place);

@@ -9,6 +9,8 @@ export const rateQuotaShape = Type.Object({
   mountUuid: Type.Optional(Type.String()),
   /** Path below the mount; "" for all of it. A "*" at its end stands for any text. */
   below: Type.String(),
+  /** In lower case; absent for a quota that is not of the logins with a role. */
+  role: Type.Optional(Type.String()),
   /** Requests in an interval. */
   rate: Type.Number(),
   intervalSeconds: Type.Number(),
@@ -20,7 +22,7 @@ export const rateQuotaShape = Type.Object({
 export type RateQuota = Shaped<typeof rateQuotaShape>;
 
 /** Where a quota applies. */
-export type QuotaPlace = Pick<RateQuota, 'namespaceId' | 'mountUuid' | 'below'>;
+export type QuotaPlace = Pick<RateQuota, 'namespaceId' | 'mountUuid' | 'below' | 'role'>;
 
 export const quotaSettingsShape = Type.Object({
   /** Paths that no quota limits, each relative to its namespace. A "*" at the end stands for any text. */
@@ -48,4 +50,5 @@ export const DEFAULT_QUOTA_SETTINGS: QuotaSettings = {
 export const samePlace = (one: QuotaPlace, other: QuotaPlace): boolean =>
   one.namespaceId === other.namespaceId &&
   one.mountUuid === other.mountUuid &&
-  one.below === other.below;
+  one.below === other.below &&
+  one.role === other.role;

@@ -37,6 +37,8 @@ export const tokenEntryShape = Type.Object({
       mountUuid: Type.String(),
       /** The method receives it when the token is renewed. */
       dataBase64: Type.String(),
+      /** Absent for a method without roles. */
+      role: Type.Optional(Type.String()),
     }),
   ),
   /** The entity of the login, the alias or the parent by which the token was made, if any. The token ends with it. */
