@@ -1,7 +1,8 @@
 /**
  * Clusters with both kinds of seal in separate processes, performance and DR: services opened by a
  * share (PostgreSQL, Redis) and standalone ones with a static seal. The shares of the primary are
- * valid on all of them.
+ * valid on all of them. What a commit proves about services in separate processes is here, and the rest in
+ * `distributed-replication`, for a release.
  */
 import {
   type NatsServer,
@@ -113,6 +114,51 @@ describe('clusters with different seals', { timeout: WITHIN_MS }, () => {
     await untilEqual('performance', shamir, branch);
     await untilEqual('dr', shamir, spare);
     expect((await branch.v1('GET', 'sys/policies/acl/one')).status).toBe(200);
+  });
+
+  test('forward what each service writes, even while one of the primary is killed', async () => {
+    // Until pki has announced its engines.
+    await until(
+      () => shamir.v1('POST', 'sys/mounts/pki', { type: 'pki' }),
+      ({ status }) => status === 204,
+    );
+    const organization = {
+      type: 'organizations',
+      attributes: { name: 'acme', email: 'a@b.example' },
+    };
+    const role = { allow_any_name: true };
+    await until(
+      () => branch.v1('POST', 'pki/roles/web', role),
+      ({ status }) => status === 200,
+    );
+    const [pki] = shamir.processes.pki;
+    await pki?.kill();
+    const created = await branch.api(
+      'POST',
+      'organizations',
+      { data: organization },
+      shamir.apiToken,
+    );
+    expect(created.status).toBe(201);
+    expect((await branch.v1('GET', 'pki/roles/web')).status).toBe(200);
+    await pki?.start();
+    await until(
+      () => branch.v1('POST', 'pki/roles/later', role),
+      ({ status }) => status === 200,
+    );
+    expect((await shamir.v1('LIST', 'pki/roles')).body.data.keys).toEqual(['later', 'web']);
+    await untilEqual('performance', shamir, branch);
+    await untilEqual('dr', shamir, spare);
+  });
+
+  test('refuse an activation token that was used', async () => {
+    const path = 'sys/replication/performance';
+    const issued = await ok(shamir, `${path}/primary/secondary-token`, { id: 'again' });
+    const { token } = issued.wrap_info;
+    expect((await shamir.v1('PUT', 'sys/wrapping/unwrap', { token })).status).toBe(200);
+    expect((await branch.v1('POST', `${path}/secondary/enable`, { token })).status).toBe(400);
+    await ok(shamir, `${path}/primary/revoke-secondary`, { id: 'again' });
+    await untilStreaming('performance', branch);
   });
 
   test('use its new share, and the former one nowhere', async () => {

@@ -172,6 +172,11 @@ const ATTEMPTS: readonly (readonly [string, string | RegExp | null, Answer])[] =
     raw(head('200 OK', 'Transfer-Encoding: chunked'), 'FFFFFFFFFFFFFFFFF\r\nno'),
   ],
   ['trailers', 'git: ', withBody('no', 'Trailer: x')],
+  [
+    'trailers, and no type',
+    'the repository has no commits yet',
+    raw(head('200 OK', 'Trailer: x', 'Content-Length: 2'), 'no'),
+  ],
   ['less than it announced', CUT, raw(head('200 OK', ADVERTISED, 'Content-Length: 999'), 'no')],
   [
     'a sign-in for a proxy',

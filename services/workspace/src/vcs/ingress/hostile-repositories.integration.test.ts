@@ -1,104 +1,31 @@
 /**
- * Repositories that would harm whoever reads them, and webhooks that would harm whoever receives them, as a table
- * *attempt → held by*: the problem that the workspace shows, or null where the content does no harm, and for webhooks
- * the answer. `hostile-answers` has the servers and packs that no git writes; here git itself serves what it accepts.
+ * Repositories that would harm whoever reads them, as a table *attempt → held by*: the problem that the workspace
+ * shows, or null where the content does no harm. `hostile-answers` has the servers and packs that no git writes; here
+ * git itself serves what it accepts. A release is proved by these tables, a commit by `untrusted-repositories`.
  */
-import { execFileSync } from 'node:child_process';
-import { createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { findFetchWorkers } from '../../../test/fetch-workers.ts';
+import {
+  git,
+  moduleAt,
+  nested,
+  publish,
+  publishFiles,
+  publishModules,
+  storeFile,
+  storeTree,
+  type Target,
+} from '../../../test/odd-commits.ts';
 import { startRepositoryHarness } from '../../../test/repository-harness.ts';
 
 const CANARY = '/tmp/keelson-hostile-canary';
 const TOUCH = `touch ${CANARY}`;
 
 const repositories = await startRepositoryHarness();
-const { harness, server, connect, repositoryOf, versionsOf, deliver, pushed, reset } = repositories;
-const { hookOf, logOf } = repositories;
+const { harness, server, connect, repositoryOf, versionsOf, reset } = repositories;
 afterAll(() => repositories[Symbol.asyncDispose]());
 beforeEach(reset);
-
-interface Target {
-  readonly identifier: string;
-  /** The first commit. */
-  readonly first: string;
-}
-
-const IDENTITY = ['-c', 'user.name=Ada', '-c', 'user.email=ada@b.example'];
-
-/** Runs git in the repository as it is served, without a working copy. */
-const git = ({ identifier }: Target, args: readonly string[], input = ''): string =>
-  execFileSync('git', args, { cwd: join(server.folder, `${identifier}.git`), input })
-    .toString()
-    .trim();
-
-const storeFile = (target: Target, content: string): string =>
-  git(target, ['hash-object', '-w', '--stdin'], content);
-
-type TreeEntry = readonly [mode: string, type: string, id: string, name: string];
-
-const storeTree = (target: Target, entries: readonly TreeEntry[]): string => {
-  const lines = entries.map(([mode, type, id, name]) => `${mode} ${type} ${id}\t${name}\0`);
-  return git(target, ['mktree', '-z', '--missing'], lines.join(''));
-};
-
-/** Makes a tree the newest commit of the default branch. */
-const publish = (target: Target, tree: string): string => {
-  const sha = git(target, [...IDENTITY, 'commit-tree', tree, '-m', 'Odd']);
-  git(target, ['update-ref', 'refs/heads/main', sha]);
-  return sha;
-};
-
-const publishFiles = (target: Target, files: Readonly<Record<string, string>>): string =>
-  publish(
-    target,
-    storeTree(
-      target,
-      Object.entries(files).map(([name, text]) => [
-        '100644',
-        'blob',
-        storeFile(target, text),
-        name,
-      ]),
-    ),
-  );
-
-/** A folder of ten folders, each of them the same, so deep; it has 10^depth files. */
-const nested = (target: Target, depth: number): string => {
-  let tree = storeTree(target, [['100644', 'blob', storeFile(target, 'x'), 'f']]);
-  for (let level = 0; level < depth; level += 1) {
-    const names = Array.from({ length: 10 }, (_, at) => `d${at}`);
-    tree = storeTree(
-      target,
-      names.map((name) => ['040000', 'tree', tree, name]),
-    );
-  }
-  return tree;
-};
-
-/** A commit with links to submodules, and the text of .gitmodules about them. */
-const publishModules = (
-  target: Target,
-  modules: string,
-  ...links: readonly (readonly [string, string])[]
-): string =>
-  publish(
-    target,
-    storeTree(target, [
-      ['100644', 'blob', storeFile(target, modules), '.gitmodules'],
-      ...links.map(([name, id]): TreeEntry => ['160000', 'commit', id, name]),
-    ]),
-  );
-
-const moduleAt =
-  (url: string, more = '') =>
-  (target: Target): string =>
-    publishModules(target, `[submodule "m"]\n\tpath = m\n\turl = "${url}"\n${more}`, [
-      'm',
-      target.first,
-    ]);
 
 const LEVELS = 7;
 const REFUSED_ADDRESS = 'submodules are fetched over http and https';
@@ -310,7 +237,7 @@ const follow = async (
   prepare: Attempt[2],
 ): Promise<{ readonly id: string; readonly problem: string }> => {
   const { id, identifier, first } = await connect({}, repository);
-  prepare({ identifier, first });
+  prepare({ server, identifier, first });
   await harness.runUpkeep();
   return { id, problem: (await repositoryOf(id))['problem'] ?? NO_PROBLEM };
 };
@@ -325,97 +252,6 @@ test.for(CONTENTS)('%s: held by %s', async ([, heldBy, prepare]) => {
 test.for(MODULES)('%s: held by %s', async ([, heldBy, prepare]) => {
   const { problem } = await follow({ 'ingress-submodules': true }, prepare);
   expect(problem).toMatch(heldBy ?? NO_PROBLEM);
-});
-
-describe('a webhook', () => {
-  const ZERO = '0'.repeat(40);
-  const sha = '1'.repeat(40);
-  /** Sends bytes that are signed, whatever they are. */
-  const deliverRaw = async (id: string, body: string | Buffer) => {
-    const hook = await hookOf(id);
-    const signature = createHmac('sha256', hook?.secret ?? '')
-      .update(body)
-      .digest('hex');
-    const target = `/webhooks/repositories/${hook?.id}`;
-    return harness.call('POST', target, Buffer.from(body as string), null, {
-      'content-type': 'application/json',
-      'x-github-event': 'push',
-      'x-github-delivery': `raw-${(serial += 1)}`,
-      'x-hub-signature-256': `sha256=${signature}`,
-    });
-  };
-  let serial = 0;
-
-  test.for([
-    ['a reference with a space', 400, { ref: 'refs/heads/a b', before: ZERO, after: sha }],
-    [
-      'a reference with a control character',
-      400,
-      { ref: 'refs/heads/a\u0000b', before: ZERO, after: sha },
-    ],
-    ['a reference that is a pattern', 400, { ref: 'refs/heads/*', before: ZERO, after: sha }],
-    ['a reference that names two', 400, { ref: 'refs/heads/a:b', before: ZERO, after: sha }],
-    [
-      'a reference of 10,000 letters',
-      400,
-      { ref: `refs/heads/${'a'.repeat(10_000)}`, before: ZERO, after: sha },
-    ],
-    [
-      'a commit that is an option',
-      400,
-      { ref: 'refs/heads/a', before: ZERO, after: '--upload-pack=x' },
-    ],
-    ['a prototype', 400, JSON.parse('{"__proto__":{"ref":"refs/heads/a"},"after":1}') as object],
-    ['a list', 400, []],
-  ] as const)('with %s is refused with %d', async ([, status, payload]) => {
-    const { id } = await connect();
-    expect((await deliver(id, payload)).status).toBe(status);
-  });
-
-  test.for([
-    ['nothing', ''],
-    ['no JSON', '{'],
-    ['100,000 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
-    ['a million entries', `[${'0,'.repeat(1_000_000)}0]`],
-    ['bytes that are no text', Buffer.from([0x7b, 0xff, 0xfe, 0x7d])],
-  ] as const)('with %s is refused with 400', async ([, body]) => {
-    const { id } = await connect();
-    expect((await deliverRaw(id, body)).status).toBe(400);
-  });
-
-  test('with another secret, or twice, under its id or another, is refused', async () => {
-    const { id } = await connect();
-    const payload = pushed('refs/heads/main', sha);
-    expect((await deliver(id, payload, { secret: 'guessed' })).status).toBe(403);
-    expect((await deliver(id, payload, { deliveryId: 'one' })).status).toBe(202);
-    expect((await deliver(id, payload, { deliveryId: 'one' })).status).toBe(409);
-    expect((await deliver(id, payload, { deliveryId: 'two' })).status).toBe(409);
-  });
-
-  test('of a branch that is an option starts what that branch has, and nothing else', async () => {
-    const { id, identifier, first } = await connect(
-      { 'queue-all-runs': true },
-      { branch: '--upload-pack=x' },
-    );
-    git({ identifier, first }, ['update-ref', 'refs/heads/--upload-pack=x', first]);
-    await harness.runUpkeep();
-    expect((await repositoryOf(id))['problem']).toBeNull();
-    expect((await deliver(id, pushed('refs/heads/--upload-pack=x', first))).status).toBe(202);
-    await harness.runUpkeep();
-    expect((await repositoryOf(id))['problem']).toBeNull();
-  });
-
-  test('that comes 60 times at once waits once for each branch', async () => {
-    const { id } = await connect();
-    await harness.runUpkeep();
-    const sent = Array.from({ length: 60 }, (_, at) =>
-      deliver(id, pushed(`refs/heads/b${at % 3}`, sha)),
-    );
-    const statuses = new Set((await Promise.all(sent)).map(({ status }) => status));
-    expect([...statuses].every((status) => status === 202 || status === 503)).toBe(true);
-    await harness.runUpkeep();
-    expect((await logOf(id)).filter(({ outcome }) => outcome === 'queued')).toEqual([]);
-  });
 });
 
 test('afterwards a polite repository is fetched, and nothing of the attempts remains', async () => {
