@@ -18,11 +18,21 @@ export interface HttpLoad {
   readonly body?: string | ((turn: number) => string);
   /** 64 when absent. */
   readonly connections?: number;
+  /** A refusal is not a failure, and counts as a request. */
+  readonly mayBeRefused?: boolean;
 }
 
-/** Requests the paths in turn, for a time or a number of times; all requests must succeed. */
+/** Requests the paths in turn, for a time or a number of times; all requests must succeed, unless they may be refused. */
 export const askInTurn = async (
-  { url, paths, headers = {}, method = 'GET', body, connections = CONNECTIONS }: HttpLoad,
+  {
+    url,
+    paths,
+    headers = {},
+    method = 'GET',
+    body,
+    connections = CONNECTIONS,
+    mayBeRefused = false,
+  }: HttpLoad,
   bound: { readonly duration: number } | { readonly amount: number },
 ) => {
   let next = 0;
@@ -48,7 +58,7 @@ export const askInTurn = async (
       },
     ],
   });
-  if (result.non2xx + result.errors > 0)
+  if (result.errors > 0 || (result.non2xx > 0 && !mayBeRefused))
     throw new Error(`${result.non2xx} refused, ${result.errors} failed`);
   return { perSecond: result.requests.total / result.duration, total: result.requests.total };
 };

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { startKeelson } from '@keelson/testkit';
 import type { BenchContext } from './bench.ts';
 import { NODE_COMPILE_CACHE } from './server-process.ts';
@@ -76,6 +77,17 @@ export const askV1 = async (
   return answer;
 };
 
+/** Asks again while the server limits the rate of requests, as clients do. */
+export const fetchWithinLimits = async (url: string, request: RequestInit): Promise<Response> => {
+  for (;;) {
+    const answer = await fetch(url, request);
+    const seconds = Number(answer.headers.get('x-ratelimit-reset'));
+    if (answer.status !== 429) return answer;
+    await answer.arrayBuffer();
+    await pause(Math.ceil(seconds * 1000));
+  }
+};
+
 /** Creates a resource by the API of workspaces, and returns its id. @throws Error unless it succeeds */
 export const createResource = async (
   { url, apiHeaders }: Pick<MeasuredServer, 'url' | 'apiHeaders'>,
@@ -83,7 +95,7 @@ export const createResource = async (
   type: string,
   attributes: object,
 ): Promise<string> => {
-  const answer = await fetch(`${url}/api/v2/${path}`, {
+  const answer = await fetchWithinLimits(`${url}/api/v2/${path}`, {
     method: 'POST',
     headers: { ...apiHeaders, 'content-type': 'application/vnd.api+json' },
     body: JSON.stringify({ data: { type, attributes } }),

@@ -7,6 +7,7 @@ import { measureLatency, nextMillisecond } from '../load.ts';
 import {
   askV1,
   createResource,
+  fetchWithinLimits,
   type MeasuredServer,
   openMeasuredServer,
 } from '../measured-server.ts';
@@ -14,6 +15,8 @@ import type { GreedyLoad } from './greedy-process.ts';
 
 const GREEDY_CONNECTIONS = 64;
 const POLITE_PER_SECOND = 10;
+/** With the limits that an installation has unless its operator sets others, and without any. */
+const LIMITS: readonly Readonly<Record<string, string>>[] = [{}, { KEELSON_RATE_LIMIT: 'off' }];
 /** Until the requests of the greedy tenant wait. */
 const LEAD_MS = 500;
 
@@ -40,7 +43,7 @@ const storeState = async (
     JSON.stringify({ version: 4, serial: 1, lineage: 'bench', outputs: values, resources: [] }),
   );
   const post = async (path: string, body: object): Promise<Response> => {
-    const answer = await fetch(`${url}/api/v2/workspaces/${workspaceId}/${path}`, {
+    const answer = await fetchWithinLimits(`${url}/api/v2/workspaces/${workspaceId}/${path}`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/vnd.api+json' },
       body: JSON.stringify(body),
@@ -74,10 +77,13 @@ const openOrganizations = async (
     const ids: string[] = [];
     for (let turn = 0; turn < workspaces; turn += 1)
       ids.push(await createResource(server, list, 'workspaces', { name: `workspace-${turn}` }));
-    const answer = await fetch(`${server.url}/api/v2/organizations/${name}/authentication-token`, {
-      method: 'POST',
-      headers: server.apiHeaders,
-    });
+    const answer = await fetchWithinLimits(
+      `${server.url}/api/v2/organizations/${name}/authentication-token`,
+      {
+        method: 'POST',
+        headers: server.apiHeaders,
+      },
+    );
     const { data } = (await answer.json()) as { data: { attributes: { token: string } } };
     const headers = { authorization: `Bearer ${data.attributes.token}` };
     return { list: `/api/v2/${list}`, ids, headers };
@@ -151,37 +157,43 @@ export const tenants: Bench = {
   claim: 'P19: p99 of a polite tenant beside a greedy one at most 2 × alone',
   method:
     `${POLITE_PER_SECOND} requests a second of one tenant, timed from when each was due, alone and while another ` +
-    `asks for expensive things from ${GREEDY_CONNECTIONS} connections. Without rate limits, which would end the greed.`,
+    `asks for expensive things from ${GREEDY_CONNECTIONS} connections, at once again when it is refused. With the rate limits that an installation begins with, and without.`,
   run: async (context) => {
     const { quick, say } = context;
     const seconds = quick ? 0.5 : 20;
-    await using server = await openMeasuredServer(context, { KEELSON_RATE_LIMIT: 'off' });
     const greedyProcess = await startProcess(new URL('./greedy-process.ts', import.meta.url));
     try {
-      const p99Of = async ({ paths, headers }: Tenant): Promise<number> => {
+      const p99Of = async (url: string, { paths, headers }: Tenant): Promise<number> => {
         let turn = 0;
         const ask = async (): Promise<void> => {
           const path = paths[turn++ % paths.length] ?? '';
-          const answer = await fetch(server.url + path, { headers });
+          const answer = await fetch(url + path, { headers });
           await answer.arrayBuffer();
           if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
         };
         const latency = await measureLatency(ask, POLITE_PER_SECOND, seconds, nextMillisecond);
         return latency.p99;
       };
-      const measure = async ({ name, polite, greedy }: Tenants): Promise<Figure[]> => {
+      const measure = async (
+        { url }: MeasuredServer,
+        { name, polite, greedy }: Tenants,
+      ): Promise<Figure[]> => {
         say(name);
-        await p99Of(polite);
-        const alone = await p99Of(polite);
-        const { url } = server;
-        const load: HttpLoad = { url, ...greedy, connections: GREEDY_CONNECTIONS };
+        await p99Of(url, polite);
+        const alone = await p99Of(url, polite);
+        const load: HttpLoad = {
+          url,
+          ...greedy,
+          connections: GREEDY_CONNECTIONS,
+          mayBeRefused: true,
+        };
         const greed = greedyProcess.ask<{ perSecond: number }>('ask', {
           load,
           seconds: seconds + (2 * LEAD_MS) / 1000,
         } satisfies GreedyLoad);
         const [{ perSecond }, beside] = await Promise.all([
           greed,
-          pause(LEAD_MS).then(() => p99Of(polite)),
+          pause(LEAD_MS).then(() => p99Of(url, polite)),
         ]);
         return [
           { name, value: beside, unit: 'ms p99', limit: { name: 'ms alone', value: alone } },
@@ -190,8 +202,13 @@ export const tenants: Bench = {
       };
       const figures: Figure[] = [];
       const count = quick ? 5 : 300;
-      for (const open of [openOrganizations, openNamespaces])
-        for (const one of await open(server, count)) figures.push(...(await measure(one)));
+      for (const limits of LIMITS) {
+        await using server = await openMeasuredServer(context, limits);
+        const suffix = limits === LIMITS[0] ? '' : ', without rate limits';
+        for (const open of [openOrganizations, openNamespaces])
+          for (const one of await open(server, count))
+            figures.push(...(await measure(server, { ...one, name: one.name + suffix })));
+      }
       return figures;
     } finally {
       await greedyProcess.stop();
