@@ -18,7 +18,6 @@ export const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   'keys of the customer': ['HYOK'],
   'site administration': ['TestAdmin'],
   'audit trails': ['AuditTrail', 'AuditConfiguration'],
-  'limits for lifetimes of tokens': ['TokenTTL'],
   'exports of plans': ['PlanExport'],
   'runs of queries': ['QueryRun'],
   'addresses of the hosted service': ['IPRanges'],

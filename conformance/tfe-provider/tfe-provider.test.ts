@@ -82,7 +82,7 @@ const NOT_OFFERED: Readonly<Record<string, readonly string[]>> = {
     'terraform_version',
   ],
   'audit trails': ['audit_trail_token', 'organization_audit_configuration'],
-  'limits for lifetimes of tokens': ['org_max_token_ttl_policy'],
+  "a version of the vendor's product, which the provider asks for": ['org_max_token_ttl_policy'],
   'addresses of the hosted service': ['ip_ranges'],
   'installations of an application': ['github_app_installation'],
 };

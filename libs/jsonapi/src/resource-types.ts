@@ -26,6 +26,7 @@ export const SCHEMA_NAMES = {
   'oauth-tokens': 'OAuthToken',
   'organization-capacity': 'OrganizationCapacity',
   'organization-memberships': 'OrganizationMembership',
+  'organization-token-ttl-policies': 'OrganizationTokenTtlPolicy',
   organizations: 'Organization',
   'password-resets': 'PasswordReset',
   plans: 'Plan',

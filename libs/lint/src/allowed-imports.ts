@@ -94,7 +94,7 @@ export const allowedImports: AllowedImports = {
     'two-factor',
     'sessions',
     'accounts teams',
-    'single-sign-on',
+    'single-sign-on token-lifetimes',
     'organizations',
     'administration',
   ],

@@ -4,6 +4,7 @@ import { elsewhere, type FieldGroup } from './field-effects.ts';
 const SESSIONS_TEST = 'src/identity/sessions/sessions.test.ts';
 const PASSWORDS_TEST = 'src/identity/passwords/passwords.test.ts';
 const SSO_TEST = 'src/identity/single-sign-on/single-sign-on.integration.test.ts';
+const LIFETIMES_TEST = 'src/identity/token-lifetimes/token-lifetimes.test.ts';
 const TWO_FACTOR_TEST = 'src/identity/two-factor/two-factor.test.ts';
 
 export const SIGN_IN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
@@ -72,6 +73,13 @@ export const SIGN_IN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       'creates-users': elsewhere(SSO_TEST),
       'links-users': elsewhere(SSO_TEST),
       'two-factor': elsewhere(SSO_TEST),
+    },
+  },
+  'lifetimes of tokens': {
+    routes: ['PATCH /organizations/{organization_name}/token-ttl-policies'],
+    fields: {
+      'token-ttl-policies/token-type': elsewhere(LIFETIMES_TEST),
+      'token-ttl-policies/max-ttl-ms': elsewhere(LIFETIMES_TEST),
     },
   },
   'settings of signing in': {

@@ -33,6 +33,7 @@ const SWITCHES_TEST = 'src/identity/administration/organization-administration.t
 const PART_SWITCHES_TEST = 'src/vcs/repository-work/part-switches.integration.test.ts';
 const LOGINS_TEST = 'src/identity/command-logins/command-logins.test.ts';
 const TWO_FACTOR_TEST = 'src/identity/two-factor/two-factor.test.ts';
+const LIFETIMES_TEST = 'src/identity/token-lifetimes/token-lifetimes.test.ts';
 const MEMBERS_TEST = 'src/identity/teams/organization-memberships.test.ts';
 const AUTHORIZATION_TEST = 'src/vcs/authorization/authorization.integration.test.ts';
 const AGENTS_TEST = 'src/runs/agents/agents.test.ts';
@@ -80,10 +81,8 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
         shown(true),
       ),
       'user-tokens-enabled': shown(false),
-      ...flags(
-        ['enforce-hyok', 'max-ttl-enabled', 'registry-monorepo-support-enabled'],
-        refused(true),
-      ),
+      'max-ttl-enabled': elsewhere(LIFETIMES_TEST),
+      ...flags(['enforce-hyok', 'registry-monorepo-support-enabled'], refused(true)),
       'default-execution-mode': shown('local'),
       'default-agent-pool-id': elsewhere(POOLS_TEST),
       '@default-agent-pool': elsewhere('src/identity/organizations/organizations.test.ts'),

@@ -48,6 +48,19 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     allowed: [...MEMBERS, 'run'],
     success: 200,
   },
+  [`GET ${ON}/token-ttl-policies`]: {
+    target: `${O}/token-ttl-policies`,
+    allowed: ORGANIZATION_ADMINS,
+    success: 200,
+  },
+  [`PATCH ${ON}/token-ttl-policies`]: {
+    target: `${O}/token-ttl-policies`,
+    body: attributes('organization-token-ttl-policies', {
+      'token-ttl-policies': [{ 'token-type': 'team', 'max-ttl-ms': 3_600_000 }],
+    }),
+    allowed: ORGANIZATION_ADMINS,
+    success: 200,
+  },
   [`POST ${ON}/teams`]: {
     target: `${O}/teams`,
     body: attributes('teams', { name: 'team-{n}' }),

@@ -117,6 +117,13 @@ export const WORKSPACE_ERRORS = {
     message:
       'there were too many failed attempts to sign in with this name: try again in {minutes} minutes',
   },
+  'workspace.token_lives_too_long': {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retry: false,
+    message:
+      'the organization {name} accepts only API tokens of a limited lifetime, and yours was made for longer: create one that ends earlier',
+  },
   'workspace.two_factor_required': {
     grpc: 'PERMISSION_DENIED',
     http: 403,

@@ -63,6 +63,13 @@ export const makePeople = async ({ api }: GoldenCalls): Promise<readonly GoldenR
   );
   await api(
     'PATCH',
+    `${ORGANIZATION}/token-ttl-policies`,
+    resource('organization-token-ttl-policies', {
+      'token-ttl-policies': [{ 'token-type': 'user', 'max-ttl-ms': 7_776_000_000 }],
+    }),
+  );
+  await api(
+    'PATCH',
     `teams/${team.data.id}`,
     resource('teams', { 'sso-team-id': 'the developers' }),
   );
@@ -82,5 +89,6 @@ export const makePeople = async ({ api }: GoldenCalls): Promise<readonly GoldenR
     `${ORGANIZATION}/authentication-token`,
     `teams/${team.data.id}/authentication-token`,
     `${ORGANIZATION}/reserved-tag-keys`,
+    `${ORGANIZATION}/token-ttl-policies`,
   ]);
 };

@@ -29,6 +29,8 @@ import { MEMBERSHIP } from './teams/membership-document.ts';
 import { organizationMembershipRoutes } from './teams/membership-routes.ts';
 import { TEAM } from './teams/team-document.ts';
 import { teamRoutes } from './teams/team-routes.ts';
+import { TOKEN_LIFETIME } from './token-lifetimes/token-lifetime-document.ts';
+import { tokenLifetimeRoutes } from './token-lifetimes/token-lifetime-routes.ts';
 import { AUTHENTICATION_TOKEN } from './tokens/token-document.ts';
 import { tokenRoutes } from './tokens/token-routes.ts';
 import { TWO_FACTOR } from './two-factor/two-factor-document.ts';
@@ -46,6 +48,7 @@ export const identityRoutes = (context: IdentityContext): readonly Route[] => [
   ...administrationRoutes(context),
   ...organizationAdministrationRoutes(context),
   ...tokenRoutes(context),
+  ...tokenLifetimeRoutes(context),
   ...passwordRoutes(context),
   ...sessionRoutes(context),
   ...twoFactorRoutes(context),
@@ -79,5 +82,6 @@ export const IDENTITY_RESOURCES: readonly ResourceSchema[] = [
   SIGN_IN_SETTINGS,
   SSO_LOGIN,
   SSO_SETTINGS,
+  TOKEN_LIFETIME,
   TWO_FACTOR,
 ];

@@ -11,6 +11,7 @@ export interface ResourceAttributes {
     'assessments-enforced': boolean;
     'members-leave-with-last-team': boolean;
     'user-tokens-enabled': boolean;
+    'max-ttl-enabled': boolean;
     'is-disabled'?: boolean;
     'is-draining'?: boolean;
     'aggregated-commit-status-enabled': boolean;
@@ -18,7 +19,6 @@ export interface ResourceAttributes {
     'cost-estimation-enabled': boolean;
     'enforce-hyok': boolean;
     'fair-run-queuing-enabled': boolean;
-    'max-ttl-enabled': boolean;
     'owners-team-saml-role-id': string | null;
     'registry-monorepo-support-enabled': boolean;
     'saml-enabled': boolean;
@@ -198,6 +198,12 @@ export interface ResourceAttributes {
     'links-users': boolean;
     'two-factor': boolean;
     'redirect-uri': string | null;
+  };
+  'organization-token-ttl-policies': {
+    'token-type': 'organization' | 'team' | 'user' | 'audit_trails';
+    'max-ttl-ms': number;
+    'created-at': string;
+    'updated-at': string;
   };
   'two-factors': {
     enabled: boolean;

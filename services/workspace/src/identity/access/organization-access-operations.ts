@@ -11,10 +11,11 @@ import {
   ORGANIZATION_TOKEN_ACCESS,
   uniteOrganizationAccess,
 } from '../model/domain/organization-access.ts';
+import { livesTooLong } from '../model/domain/token-lifetime.ts';
 import { findOrganizationByName, organizationRecords } from '../model/organization-records.ts';
 import { isOrganizationOff } from '../model/organization-switch-records.ts';
 import { membershipRecords, teamRecords } from '../model/team-records.ts';
-import { isSession } from '../model/token-records.ts';
+import { findToken, isSession } from '../model/token-records.ts';
 import { type User, userRecords } from '../model/user-records.ts';
 import type { CallerAccess } from './domain/caller-access.ts';
 
@@ -77,6 +78,7 @@ export const findCallerAccess = async (
   organization: Organization,
 ): Promise<CallerAccess | undefined> =>
   (await isOff(reads, principal, organization)) ||
+  (await usesTooLongToken(reads, principal, organization)) ||
   (await isWithoutSecondFactor(reads, principal, organization))
     ? undefined
     : findCallerRights(reads, principal, organization);
@@ -109,6 +111,20 @@ export const isWithoutSecondFactor = async (
   return !(await hasOwnSecondFactor(reads, id));
 };
 
+/**
+ * Whether the caller comes with an API token that was made for longer than the organization allows. Sessions end by
+ * themselves.
+ */
+export const usesTooLongToken = async (
+  reads: Reads,
+  { tokenId }: Principal,
+  organization: Organization,
+): Promise<boolean> => {
+  if (!organization.settings.maxTtlEnabled) return false;
+  const token = await findToken(reads, tokenId);
+  return token !== undefined && livesTooLong(token, organization);
+};
+
 export interface OrganizationAccessResult {
   readonly organization: Organization;
   readonly caller: CallerAccess;
@@ -126,6 +142,8 @@ const requireRights = async (
   if (organization === undefined || caller === undefined) throw notFound(resource);
   if (await isOff(reads, principal, organization))
     throw new KeelsonError('workspace.organization_off', { name: organization.name });
+  if (await usesTooLongToken(reads, principal, organization))
+    throw new KeelsonError('workspace.token_lives_too_long', { name: organization.name });
   if (await isWithoutSecondFactor(reads, principal, organization))
     throw new KeelsonError('workspace.two_factor_required', { name: organization.name });
   return { organization, caller };
@@ -133,7 +151,7 @@ const requireRights = async (
 
 /**
  * @throws KeelsonError `workspace.not_found` when the organization is absent or the caller has no
- * rights in it, `workspace.organization_off`, `workspace.two_factor_required`
+ * rights in it, `workspace.organization_off`, `workspace.token_lives_too_long`, `workspace.two_factor_required`
  */
 export const requireOrganization = async (
   reads: Reads,
@@ -146,7 +164,7 @@ export const requireOrganization = async (
 
 /**
  * @throws KeelsonError `workspace.not_found` for `resource`, which belongs to the organization,
- * `workspace.organization_off`, `workspace.two_factor_required`
+ * `workspace.organization_off`, `workspace.token_lives_too_long`, `workspace.two_factor_required`
  */
 export const requireOrganizationOf = async (
   reads: Reads,

@@ -11,10 +11,10 @@ import {
 } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
-import { defaultExpiryMs } from '../model/domain/token.ts';
 import { hashToken } from '../model/token-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { findPrincipalOf } from '../tokens/principal-operations.ts';
+import { defaultEnd } from '../tokens/token-expiry-operations.ts';
 import { type IssuedToken, issueToken } from '../tokens/token-operations.ts';
 import {
   addressOfRefusal,
@@ -105,13 +105,10 @@ export const exchangeCode = (
     if (!isFor(code, given, nowMs)) return undefined;
     const principal = await findPrincipalOf(tokenOwners, tx, code.tokenId, nowMs);
     if (principal?.id !== code.userId) return undefined;
-    return issueToken(
-      tx,
-      { kind: 'user', id: code.userId },
-      { description: describeLogin(userAgent, nowMs), expiresAtMs: defaultExpiryMs(nowMs) },
-      code.userId,
-      nowMs,
-    );
+    const owner = { kind: 'user', id: code.userId } as const;
+    const expiresAtMs = await defaultEnd(tx, owner, nowMs);
+    const input = { description: describeLogin(userAgent, nowMs), expiresAtMs };
+    return issueToken(tx, owner, input, code.userId, nowMs);
   });
 
 /** Removes codes that no command has shown in time. */

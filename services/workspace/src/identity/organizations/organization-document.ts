@@ -53,6 +53,9 @@ export const ORGANIZATION = resourceSchema({
     'user-tokens-enabled': Type.Boolean({
       description: 'Whether the tokens of users who are no owners give access.',
     }),
+    'max-ttl-enabled': Type.Boolean({
+      description: 'Whether tokens that were made for longer than its limits are refused.',
+    }),
     'is-disabled': Type.Optional(
       Type.Boolean({
         description:
@@ -72,7 +75,6 @@ export const ORGANIZATION = resourceSchema({
     'cost-estimation-enabled': flag,
     'enforce-hyok': never,
     'fair-run-queuing-enabled': flag,
-    'max-ttl-enabled': never,
     'owners-team-saml-role-id': orNull(Type.String()),
     'registry-monorepo-support-enabled': never,
     'saml-enabled': never,
@@ -142,7 +144,6 @@ export const toOrganizationResource = (
       'default-execution-mode': mode,
       'enforce-hyok': false,
       'fair-run-queuing-enabled': true,
-      'max-ttl-enabled': false,
       'registry-monorepo-support-enabled': false,
       'saml-enabled': false,
       'stacks-enabled': false,

@@ -19,6 +19,7 @@ import {
   isWithoutSecondFactor,
   type OrganizationAccessResult,
   requireOrganization,
+  usesTooLongToken,
 } from '../access/organization-access-operations.ts';
 import {
   DEFAULT_ORGANIZATION_SETTINGS,
@@ -38,6 +39,7 @@ import {
 } from '../model/team-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { endMembership, joinTeam, removeTeam } from '../teams/membership-operations.ts';
+import { requireOwnTokenWithin } from '../token-lifetimes/token-lifetime-operations.ts';
 
 export interface OrganizationInput {
   readonly name?: string | undefined;
@@ -115,6 +117,7 @@ export const createOrganization = (
       retentionPolicy: null,
       createdAtMs,
     };
+    await requireOwnTokenWithin(tx, principal, organization, 'max-ttl-enabled');
     await organizationRecords.write(tx, organization.id, organization);
     await teamRecords.write(tx, [organization.ownersTeamId], {
       id: organization.ownersTeamId,
@@ -156,6 +159,7 @@ export const updateOrganization = (
       defaultExecution:
         decideOwnExecution(given.execution, organization.defaultExecution) ?? INITIAL_EXECUTION,
     };
+    await requireOwnTokenWithin(tx, principal, next, 'max-ttl-enabled');
     if (next.name !== organization.name) await requireFreeName(tx, next.name, next.id);
     await organizationRecords.write(tx, next.id, next);
     for (const step of organizationSteps) {
@@ -227,6 +231,7 @@ export const listOrganizations = async (
       ? await unlessDamaged(findCallerRights(store, principal, organization))
       : undefined;
     if (caller === undefined) continue;
+    if (await usesTooLongToken(store, principal, organization)) continue;
     const lacksSecondFactor = await isWithoutSecondFactor(store, principal, organization);
     results.push({ organization, caller, ...(lacksSecondFactor && { lacksSecondFactor }) });
   }

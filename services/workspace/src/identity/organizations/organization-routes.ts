@@ -49,8 +49,6 @@ import {
 /** Settings that are refused rather than ignored, because a caller would rely on them. */
 const NOT_OFFERED: UnsupportedFields = {
   'attributes/enforce-hyok': 'encryption with keys of your own (HYOK) is not offered',
-  'attributes/max-ttl-enabled':
-    'maximum lifetimes of tokens are not offered; tokens end at their own expired-at',
   'attributes/registry-monorepo-support-enabled': 'there is no private registry',
 };
 
@@ -117,7 +115,6 @@ const fromDocument = ({ data }: Static<typeof UPDATE>): OrganizationInput => {
     'default-execution-mode': mode,
     'default-agent-pool-id': _pool,
     'enforce-hyok': _hyok,
-    'max-ttl-enabled': _maxTtl,
     'registry-monorepo-support-enabled': _monorepo,
     'stacks-enabled': _stacks,
     ...settings

@@ -167,7 +167,6 @@ describe('an organization', () => {
   test.for([
     [{ 'collaborator-auth-policy': 'two_factor_mandatory' }, 'collaborator-auth-policy'],
     [{ 'enforce-hyok': true }, 'enforce-hyok'],
-    [{ 'max-ttl-enabled': true }, 'max-ttl-enabled'],
     [{ 'registry-monorepo-support-enabled': true }, 'registry-monorepo-support-enabled'],
   ] as const)('refuses settings that would have no effect: %j', async ([given, name]) => {
     const made = { name: 'initech', email: 'a@b.example', ...given };

@@ -15,6 +15,7 @@ import {
 } from '../passwords/password-operations.ts';
 import { activateUser } from '../tokens/first-use-operations.ts';
 import { issueSession } from '../tokens/session-operations.ts';
+import { endWithin } from '../tokens/token-expiry-operations.ts';
 import { type IssuedToken, issueToken } from '../tokens/token-operations.ts';
 import { loadMembershipView, type MembershipView } from './membership-list-operations.ts';
 
@@ -82,9 +83,10 @@ export const acceptInvitation = (
     const { user, organization } = view;
     await activateUser(tx, user);
     const nowMs = clock.nowMs();
+    const owner = { kind: 'user', id: user.id } as const;
     const given = {
       description: `Invitation to ${organization.name}`,
-      expiresAtMs: nowMs + FIRST_TOKEN_DAYS * DAY_MS,
+      expiresAtMs: await endWithin(tx, owner, FIRST_TOKEN_DAYS * DAY_MS, nowMs),
     };
-    return issueToken(tx, { kind: 'user', id: user.id }, given, user.id, nowMs);
+    return issueToken(tx, owner, given, user.id, nowMs);
   });

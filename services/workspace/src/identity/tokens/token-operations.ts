@@ -7,6 +7,7 @@ import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import type { ApiToken, TokenOwnerKind } from '../model/domain/token.ts';
 import { findToken, hashToken, newTokenText, tokenRecords } from '../model/token-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
+import { type DecidedEnd, decideEnd } from './token-expiry-operations.ts';
 
 export interface TokenInput {
   readonly description: string;
@@ -18,6 +19,13 @@ export interface TokenInput {
 export interface TokenOwner {
   readonly kind: TokenOwnerKind;
   readonly id: string;
+}
+
+/** A token as its creator asks for it. */
+export interface TokenRequest {
+  readonly description: string;
+  /** Null if it is not to expire; undefined if its end is left open. */
+  readonly expiresAtMs: number | null | undefined;
 }
 
 /** A new token. Its text is not stored, so that this is the only copy. */
@@ -98,7 +106,7 @@ const isUnnamed = ({ description }: Pick<ApiToken, 'description'>): boolean => d
 const makeRoom = async (
   tx: Transaction,
   owner: TokenOwner,
-  { description }: TokenInput,
+  { description }: TokenRequest,
 ): Promise<void> => {
   if (owner.kind === 'organization') await deleteTokensOf(tx, owner.id);
   if (owner.kind !== 'team') return;
@@ -117,13 +125,16 @@ export const createToken = (
   context: IdentityContext,
   principal: Principal,
   find: FindTokenOwner,
-  given: TokenInput,
-): Promise<IssuedToken> =>
+  given: TokenRequest,
+): Promise<IssuedToken & Pick<DecidedEnd, 'warnings'>> =>
   context.store.transact(async (tx) => {
     const owner = await requireTokenOwner(context, tx, principal, find);
+    const nowMs = context.clock.nowMs();
+    const { expiresAtMs, warnings } = await decideEnd(tx, owner, given.expiresAtMs, nowMs);
     await makeRoom(tx, owner, given);
     const createdById = principal.kind === 'user' ? principal.id : null;
-    return issueToken(tx, owner, given, createdById, context.clock.nowMs());
+    const issued = await issueToken(tx, owner, { ...given, expiresAtMs }, createdById, nowMs);
+    return { ...issued, warnings };
   });
 
 /** A token that the caller may manage. @throws KeelsonError `workspace.not_found` */

@@ -8,6 +8,7 @@ import { requireTeam } from '../access/team-access.ts';
 import { findSignInSettings, findSsoSettings } from '../model/credential-records.ts';
 import type { Organization } from '../model/domain/organization.ts';
 import type { ApiToken } from '../model/domain/token.ts';
+import { livesTooLong } from '../model/domain/token-lifetime.ts';
 import { organizationRecords } from '../model/organization-records.ts';
 import { findMembershipPlace, invitations, teamRecords } from '../model/team-records.ts';
 import { emailConfirmations, userRecords } from '../model/user-records.ts';
@@ -65,15 +66,10 @@ const team: TokenOwnerRules = {
   findPrincipal: async (reads, token) => {
     const found = await teamRecords.find(reads, token.ownerId);
     const organization = found && (await organizationRecords.find(reads, found.organizationId));
-    return (
-      found &&
-      toOrganizationPrincipal(
-        'team',
-        { id: found.id, displayName: found.name },
-        organization,
-        token,
-      )
-    );
+    if (found === undefined || organization === undefined) return undefined;
+    if (livesTooLong(token, organization)) return undefined;
+    const named = { id: found.id, displayName: found.name };
+    return toOrganizationPrincipal('team', named, organization, token);
   },
   requireManager: async (reads, principal, ownerId) => {
     if (!(await requireTeam(reads, principal, ownerId)).canManageTokens) throw notFound('team');
@@ -83,15 +79,9 @@ const team: TokenOwnerRules = {
 const organization: TokenOwnerRules = {
   findPrincipal: async (reads, token) => {
     const found = await organizationRecords.find(reads, token.ownerId);
-    return (
-      found &&
-      toOrganizationPrincipal(
-        'organization',
-        { id: found.name, displayName: found.name },
-        found,
-        token,
-      )
-    );
+    if (found === undefined || livesTooLong(token, found)) return undefined;
+    const named = { id: found.name, displayName: found.name };
+    return toOrganizationPrincipal('organization', named, found, token);
   },
   requireManager: async (reads, principal, ownerId) => {
     const owner = await requireOrganizationOf(reads, principal, ownerId, 'organization');

@@ -19,11 +19,12 @@ import {
   resourceBody,
   sortedBy,
   toPaginatedDocument,
+  withWarnings,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
-import { defaultExpiryMs, type TokenOwnerKind } from '../model/domain/token.ts';
+import type { TokenOwnerKind } from '../model/domain/token.ts';
 import { findOrganizationByName } from '../model/organization-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { listTeamTokens, TEAM_TOKEN_SORTS, type TeamTokenQuery } from './team-token-listing.ts';
@@ -37,7 +38,7 @@ import {
   requireSingleToken,
   requireToken,
   requireTokenOwner,
-  type TokenInput,
+  type TokenRequest,
 } from './token-operations.ts';
 import { loadTokenResource, loadTokenResources } from './token-resources.ts';
 
@@ -51,28 +52,23 @@ const CREATE = resourceBody(
         Type.String({
           maxLength: 40,
           description:
-            'Absent: in two years, or never for the token of an agent pool. Null: never.',
+            'Absent: in two years, or earlier where an organization limits it, or never for the token of an agent pool. Null: never.',
         }),
       ),
     ),
   }),
 );
 
-const fromDocument = (
-  document: Static<typeof CREATE> | undefined,
-  nowMs: number,
-  kind: TokenOwnerKind,
-): TokenInput => {
+const fromDocument = (document: Static<typeof CREATE> | undefined, nowMs: number): TokenRequest => {
   const given = document?.data.attributes;
+  const description = given?.description ?? '';
   const expiredAt = given?.['expired-at'];
-  // Agents keep the token that their machine was set up with.
-  const isLimited = expiredAt === undefined && kind !== 'agent-pool';
-  const withoutTime = isLimited ? defaultExpiryMs(nowMs) : null;
-  const expiresAtMs = expiredAt ? parseTimestampMs(expiredAt) : withoutTime;
+  if (expiredAt === undefined) return { description, expiresAtMs: undefined };
+  const expiresAtMs = expiredAt ? parseTimestampMs(expiredAt) : null;
   if (expiresAtMs === undefined || (expiresAtMs !== null && expiresAtMs <= nowMs)) {
     refuseInvalid([attributeViolation('expired-at', 'expired-at must be a time in the future')]);
   }
-  return { description: given?.description ?? '', expiresAtMs: expiresAtMs ?? null };
+  return { description, expiresAtMs: expiresAtMs ?? null };
 };
 
 /** How a route finds the owner, and the parameters of the query that this reads. */
@@ -127,10 +123,10 @@ const createTokenEndpoint = <const Path extends string>(
     body: { schema: CREATE, optional: true },
     success: 201,
     handle: async ({ principal, params, query, body }) => {
-      const given = fromDocument(body, context.clock.nowMs(), owner.kind);
+      const given = fromDocument(body, context.clock.nowMs());
       const found = owner.find(params, query);
-      const { token, text } = await createToken(context, principal, found, given);
-      return { document: { data: toTokenResource(token, text) } };
+      const { token, text, warnings } = await createToken(context, principal, found, given);
+      return { document: { data: toTokenResource(token, text), ...withWarnings(warnings) } };
     },
   });
 

@@ -2,6 +2,7 @@ import { nullable, type Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 import { executionShape } from '../../../base/execution/domain/execution.ts';
 import { retentionPolicyShape } from '../../../base/retention/domain/retention-policy.ts';
+import { tokenLifetimeShape } from './token-lifetime.ts';
 
 export const organizationSettingsShape = Type.Object({
   email: Type.String(),
@@ -21,6 +22,8 @@ export const organizationSettingsShape = Type.Object({
   membersLeaveWithLastTeam: Type.Boolean(),
   /** When false, API tokens of users who are not owners give no access to the organization; sessions do. */
   userTokensEnabled: Type.Boolean(),
+  /** Whether the limits of `tokenLifetimes` are in effect. */
+  maxTtlEnabled: Type.Boolean(),
 });
 export type OrganizationSettings = Shaped<typeof organizationSettingsShape>;
 
@@ -33,6 +36,8 @@ export const organizationShape = Type.Object({
   defaultProjectId: Type.String(),
   ownersTeamId: Type.String(),
   retentionPolicy: nullable(retentionPolicyShape),
+  /** Absent until somebody changes a limit. */
+  tokenLifetimes: Type.Optional(Type.Array(tokenLifetimeShape)),
   createdAtMs: Type.Number(),
 });
 export type Organization = Shaped<typeof organizationShape>;
@@ -50,6 +55,7 @@ export const DEFAULT_ORGANIZATION_SETTINGS: Omit<OrganizationSettings, 'email'> 
   ownersTeamSamlRoleId: null,
   membersLeaveWithLastTeam: false,
   userTokensEnabled: true,
+  maxTtlEnabled: false,
 };
 
 /** Letters, digits, `-` and `_`, 3 to 90. No document has a limit, and public clients use names of 49 characters. */

@@ -35,14 +35,18 @@ export const apiTokenShape = Type.Object({
 });
 export type ApiToken = Shaped<typeof apiTokenShape>;
 
-/** As at the vendor since 2025. */
-const DEFAULT_YEARS = 2;
+/**
+ * Two years of 365 days, as clients count them, for a token whose creator gives no time. A limit of two years must
+ * not refuse the tokens that are made without one.
+ */
+export const DEFAULT_LIFETIME_MS = 63_072_000_000;
 
-/** When a token ends whose creator gives no time. */
-export const defaultExpiryMs = (nowMs: number): number => {
-  const time = new Date(nowMs);
-  return time.setUTCFullYear(time.getUTCFullYear() + DEFAULT_YEARS);
-};
+/** For how long a token was made; infinite for one that does not end. */
+export const lifetimeOf = ({
+  createdAtMs,
+  expiresAtMs,
+}: Pick<ApiToken, 'createdAtMs' | 'expiresAtMs'>): number =>
+  expiresAtMs === null ? Number.POSITIVE_INFINITY : expiresAtMs - createdAtMs;
 
 export const isExpired = (token: ApiToken, nowMs: number): boolean =>
   token.expiresAtMs !== null && token.expiresAtMs <= nowMs;

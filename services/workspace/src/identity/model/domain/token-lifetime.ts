@@ -1,0 +1,82 @@
+import type { Shaped } from '@keelson/storage/shape';
+import { Type } from 'typebox';
+import { type ApiToken, DEFAULT_LIFETIME_MS, lifetimeOf, type TokenOwnerKind } from './token.ts';
+
+/**
+ * Kinds of tokens whose lifetime an organization limits. It has no tokens for audit trails, for which clients store a
+ * limit with the others.
+ */
+export const LIMITED_TOKEN_TYPES = ['organization', 'team', 'user', 'audit_trails'] as const;
+export type LimitedTokenType = (typeof LIMITED_TOKEN_TYPES)[number];
+
+export const tokenLifetimeShape = Type.Object({
+  tokenType: Type.Enum([...LIMITED_TOKEN_TYPES]),
+  maxTtlMs: Type.Number(),
+  createdAtMs: Type.Number(),
+  updatedAtMs: Type.Number(),
+});
+/** The longest lifetime of one kind of tokens. */
+export type TokenLifetime = Shaped<typeof tokenLifetimeShape>;
+
+export const SHORTEST_LIMIT_MS = 60_000;
+/** A hundred years. */
+export const LONGEST_LIMIT_MS = 3_153_600_000_000;
+
+/** The part of an organization that decides its limits. */
+export interface LimitingOrganization {
+  readonly createdAtMs: number;
+  readonly settings: { readonly maxTtlEnabled: boolean };
+  readonly tokenLifetimes?: readonly TokenLifetime[] | undefined;
+}
+
+/** The limits of all kinds, whether or not they are in effect. */
+export const lifetimesOf = ({
+  createdAtMs,
+  tokenLifetimes = [],
+}: LimitingOrganization): readonly TokenLifetime[] =>
+  LIMITED_TOKEN_TYPES.map(
+    (tokenType) =>
+      tokenLifetimes.find((lifetime) => lifetime.tokenType === tokenType) ?? {
+        tokenType,
+        maxTtlMs: DEFAULT_LIFETIME_MS,
+        createdAtMs,
+        updatedAtMs: createdAtMs,
+      },
+  );
+
+/** The longest lifetime of tokens of a kind; infinite while the organization does not limit them. */
+export const longestLifetimeMs = (
+  organization: LimitingOrganization,
+  type: LimitedTokenType,
+): number => {
+  if (!organization.settings.maxTtlEnabled) return Number.POSITIVE_INFINITY;
+  const stored = organization.tokenLifetimes?.find(({ tokenType }) => tokenType === type);
+  return stored?.maxTtlMs ?? DEFAULT_LIFETIME_MS;
+};
+
+/** The kind of limit that holds for the tokens of an owner; undefined for those that end by themselves. */
+const TYPES: Readonly<Partial<Record<TokenOwnerKind, LimitedTokenType>>> = {
+  organization: 'organization',
+  team: 'team',
+  user: 'user',
+};
+
+/** Whether a token was made for a longer time than an organization allows now. */
+export const livesTooLong = (
+  token: Pick<ApiToken, 'ownerKind' | 'createdAtMs' | 'expiresAtMs'>,
+  organization: LimitingOrganization,
+): boolean => {
+  const type = TYPES[token.ownerKind];
+  return type !== undefined && lifetimeOf(token) > longestLifetimeMs(organization, type);
+};
+
+/** The limits after some have been replaced. */
+export const replaceLifetimes = (
+  organization: LimitingOrganization,
+  given: ReadonlyMap<LimitedTokenType, number>,
+  nowMs: number,
+): readonly TokenLifetime[] =>
+  lifetimesOf(organization).map((lifetime) => {
+    const maxTtlMs = given.get(lifetime.tokenType);
+    return maxTtlMs === undefined ? lifetime : { ...lifetime, maxTtlMs, updatedAtMs: nowMs };
+  });
