@@ -203,5 +203,23 @@ test('a second factor is a passcode on the line after the password', async () =>
     code: 1,
     err: expect.stringContaining('the passcode is wrong'),
   });
-  expect((await logIn(`pw\n${URI.parse(key.url).generate()}\n`)).code).toBe(0);
+  const app = URI.parse(key.url);
+  expect((await logIn(`pw\n${app.generate()}\n`)).code).toBe(0);
+  // A command has no passkeys.
+  const { data: passkeys } = await write('identity/mfa/method/webauthn', {
+    relying_party_origins: 'https://keelson.example',
+  });
+  const enforce = (ids: readonly string[]) =>
+    write('identity/mfa/login-enforcement/people', {
+      mfa_method_ids: ids,
+      auth_method_types: ['userpass'],
+    });
+  await enforce([passkeys.method_id, method.method_id]);
+  const next = app.generate({ timestamp: Date.now() + 30_000 });
+  expect((await logIn(`pw\n${next}\n`)).code).toBe(0);
+  await enforce([passkeys.method_id]);
+  expect(await logIn('pw')).toEqual({
+    code: 1,
+    err: expect.stringContaining('"people" needs a passkey'),
+  });
 });

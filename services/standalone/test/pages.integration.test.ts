@@ -35,9 +35,16 @@ afterAll(() => objects?.[Symbol.asyncDispose]());
 
 beforeEach(async () => {
   folder = await temporaryDirectory();
+  const { KEELSON_PUBLIC_URL: address = '', ...port } = await publicAddress();
   keelson = await startKeelson({
     dataFolder: join(folder.path, 'data'),
-    env: { ...storage, ...(await publicAddress()), KEELSON_BACKUP_EVERY_SECONDS: '86400' },
+    env: {
+      ...storage,
+      ...port,
+      // Browsers have passkeys for names of hosts only.
+      KEELSON_PUBLIC_URL: address.replace('127.0.0.1', 'localhost'),
+      KEELSON_BACKUP_EVERY_SECONDS: '86400',
+    },
   });
   shell = openRunbookShell();
   await shell.set({ K: keelson.http, ROOT: keelson.rootToken, API: keelson.apiToken });
@@ -107,6 +114,7 @@ test('signing-in.md', async () => {
     destroyed,
     user,
     factor,
+    passkey,
     locked,
     entity,
     disabled,
@@ -125,6 +133,7 @@ test('signing-in.md', async () => {
   expect(job).toMatch(/"entity_id":"[0-9a-f-]{36}"[\s\S]*code 0/);
   expect(group).toMatch(/^1\ncode 0/);
   expect(factor).toMatch(/otpauth:\/\/totp\/Keelson[\s\S]*\n[\w-]{100,}\ncode 0/);
+  expect(passkey).toBe('webauthn\ncode 0');
   expect(locked).toBe('0\ncode 0');
   expect(people).toBe('720\ntrue\ncode 0');
   expect(oneSignIn).toBe('true\ncode 0');

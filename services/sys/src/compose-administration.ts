@@ -26,7 +26,8 @@ import { createRemovedLoginCheck } from './logins/removed-logins.ts';
 import { loginValidationRoutes } from './logins/validation-routes.ts';
 import { loginEnforcementRoutes } from './mfa/enforcement-routes.ts';
 import { mfaMethodRoutes } from './mfa/method-routes.ts';
-import { deleteSecretsOf } from './mfa/mfa-records.ts';
+import { passkeyRoutes } from './mfa/passkey-routes.ts';
+import { deleteFactorsOf } from './mfa/removed-factors.ts';
 import { mountPathOf } from './mounts/domain/mount.ts';
 import type { MountContext } from './mounts/mount-operations.ts';
 import { findMountBelow } from './mounts/mount-records.ts';
@@ -100,7 +101,7 @@ export const composeAdministration = (
     mounts,
     writesShared: () => gate.closed === 'none',
   });
-  const identity: IdentityContext = { store, clock, mounts, onEntityRemoved: deleteSecretsOf };
+  const identity: IdentityContext = { store, clock, mounts, onEntityRemoved: deleteFactorsOf };
   const { publicUrl } = parts.config;
   const oidc = createOidcProvider({ ...tokens, namespaces, publicUrl });
   const mountContext: MountContext = {
@@ -143,6 +144,7 @@ export const composeAdministration = (
       ...groupAliasRoutes(identity),
       ...oidc.routes,
       ...mfaMethodRoutes(logins.mfa),
+      ...passkeyRoutes(logins.mfa),
       ...loginEnforcementRoutes(logins.mfa),
       ...loginValidationRoutes(logins, authMethods),
       ...quotaRoutes({ store, mounts, namespaces }),

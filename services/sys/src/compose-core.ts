@@ -219,6 +219,7 @@ export const composeCore = (parts: SysParts) => {
       clock,
       namespaces: views.namespaces,
       enforcements: views.enforcements,
+      publicUrl: parts.config.publicUrl,
       countFactor: createFactorCounter(parts.registry),
     },
   };

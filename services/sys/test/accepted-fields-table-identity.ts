@@ -5,6 +5,7 @@ const ENTITIES = 'src/identity/entities.integration.test.ts';
 const MERGE = 'src/identity/merge.integration.test.ts';
 const GROUPS = 'src/identity/groups.integration.test.ts';
 const MFA = 'services/standalone/test/login-mfa.integration.test.ts';
+const PASSKEYS = 'services/standalone/test/login-passkeys.integration.test.ts';
 
 export const IDENTITY_FIELDS: Readonly<Record<string, FieldGroup>> = {
   entities: {
@@ -109,6 +110,39 @@ export const IDENTITY_FIELDS: Readonly<Record<string, FieldGroup>> = {
     fields: {
       method_id: elsewhere(MFA, 'method_id: alice.methodId'),
       entity_id: elsewhere(MFA, 'entity_id: alice.entityId'),
+    },
+  },
+  'methods of passkeys': {
+    routes: ['', '/{method_id}'].map((path) => `POST /identity/mfa/method/webauthn${path}`),
+    fields: Object.fromEntries(
+      [
+        'method_name',
+        'relying_party_name',
+        'relying_party_id',
+        'relying_party_origins',
+        'user_verification',
+        'max_validation_attempts',
+      ].map((name) => [name, elsewhere(PASSKEYS, name)]),
+    ),
+  },
+  passkeys: {
+    routes: ['own/begin', 'own/finish', 'own/rename', 'own/remove', 'admin-destroy'].map(
+      (deed) => `POST /identity/mfa/method/webauthn/${deed}`,
+    ),
+    least: {
+      method_id: 'none',
+      entity_id: 'none',
+      passkey_id: 'none',
+      credential: {},
+      confirmation: {},
+    },
+    fields: {
+      method_id: elsewhere(PASSKEYS, 'method_id: alice.methodId'),
+      entity_id: elsewhere(PASSKEYS, 'entity_id: alice.entityId'),
+      passkey_id: elsewhere(PASSKEYS, 'passkey_id: other'),
+      name: elsewhere(PASSKEYS, "name: 'laptop'"),
+      credential: elsewhere(PASSKEYS, 'credential: added.create(ORIGIN, registration)'),
+      confirmation: elsewhere(PASSKEYS, 'confirmation: confirming.get(ORIGIN, confirmation)'),
     },
   },
   'login enforcements': {

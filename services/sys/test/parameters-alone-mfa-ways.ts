@@ -9,10 +9,26 @@ const newMethod = async (place: Place, serial: string) => {
   return { method: data.method_id, entity: entity.id };
 };
 
-const readMethod: Way['observe'] = async ({ cluster }, _, answer, { method }) => {
+const ORIGIN = 'https://keelson.example';
+
+const newPasskeyMethod = async (place: Place, serial: string) => {
+  const body = { relying_party_origins: ORIGIN, method_name: serial };
+  const { data } = await post(place, 'identity/mfa/method/webauthn', body);
+  return { method: data.method_id };
+};
+
+const readMethod: NonNullable<Way['observe']> = async ({ cluster }, _, answer, { method }) => {
   const id = answer.data?.method_id ?? method;
-  const { name, ...data } = (await cluster.asRoot('GET', `${METHODS}/${id}`)).body.data;
+  const { name, ...data } = (await cluster.asRoot('GET', `identity/mfa/method/${id}`)).body.data;
   return { ...data, isNamed: name !== '' };
+};
+
+/** The methods are deleted, because a namespace has not room for all of them. */
+const readAndDelete: Way['observe'] = async (place, path, answer, found) => {
+  const data = await readMethod(place, path, answer, found);
+  for (const id of [answer.data?.method_id, found['method']])
+    await place.cluster.asRoot('DELETE', `identity/mfa/method/webauthn/${id}`);
+  return data;
 };
 
 /** Whether a new key can be made, which needs that there is none. */
@@ -65,6 +81,33 @@ export const MFA_WAYS: readonly Way[] = [
     least: ({ method, entity }) => ({ method_id: method, entity_id: entity }),
     values: () => ({ method_id: 'another', entity_id: 'another' }),
     observe: enrolAgain,
+  },
+  {
+    route: /^POST \/identity\/mfa\/method\/webauthn(?:\/\{method_id\})?$/,
+    prepare: newPasskeyMethod,
+    at: (path, { method = '' }) => path.replace('{method_id}', method),
+    least: () => ({ relying_party_origins: ORIGIN }),
+    values: ({ serial }) => ({
+      method_name: `${serial}-renamed`,
+      relying_party_name: 'Another',
+      relying_party_id: {
+        telling: 'example.com',
+        beside: { relying_party_origins: 'https://keelson.example.com' },
+      },
+      relying_party_origins: 'https://another.example',
+      user_verification: 'preferred',
+      max_validation_attempts: 9,
+    }),
+    observe: readAndDelete,
+  },
+  {
+    route: /^POST \/identity\/mfa\/method\/webauthn\/own\/(?:begin|finish|rename|remove)$/,
+    without:
+      'only whoever has signed in has an entity: services/standalone/test/login-passkeys tries it',
+  },
+  {
+    route: /^POST \/identity\/mfa\/method\/webauthn\/admin-destroy$/,
+    without: 'a passkey is needed: services/standalone/test/login-passkeys removes them',
   },
   {
     route: /^POST \/identity\/mfa\/login-enforcement\/\{name\}$/,

@@ -131,8 +131,13 @@ const signInByCertificate = async (
 /** Finishes a login that waits for passcodes, one for each constraint. */
 const withSecondFactor = async (cli: Cli, requirement: Document): Promise<Document> => {
   const payload: Record<string, readonly string[]> = {};
-  for (const { any } of Object.values<Document>(requirement.mfa_constraints)) {
-    const [{ id, name }] = any;
+  for (const [enforcement, { any }] of Object.entries<Document>(requirement.mfa_constraints)) {
+    const method = any.find((one: Document) => one.uses_passcode === true);
+    if (method === undefined)
+      throw new CliFailure(
+        `The login enforcement "${enforcement}" needs a passkey, which only a browser has: sign in at the console.`,
+      );
+    const { id, name } = method;
     payload[id] ??= [await readSecretLine(name === '' ? 'Passcode' : `Passcode of ${name}`)];
   }
   const { auth } = await cli.client.v1('sys/mfa/validate', {

@@ -1,10 +1,39 @@
 /** Auth methods: roles, secret ids, users, a lockout, a provider's key and tokens of logins, of mounts that replicate and of local ones. */
-import { answersOf, type GoldenCalls, type GoldenRead, LONG, reads } from './golden-calls.ts';
+import { openSoftwareAuthenticator } from '@keelson/testkit/software-authenticator';
+import {
+  answersOf,
+  type GoldenCalls,
+  type GoldenRead,
+  goldenCalls,
+  LONG,
+  reads,
+} from './golden-calls.ts';
 
 const PROVIDER_KEY = `-----BEGIN PUBLIC KEY-----
 MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEJFxTPumGFKTBPVYKauA1xayf3mmN
 UhNewlTEszRnBPhPR6B2HVRL3Htdbh2DuJQaYYwne/KfMhtC/0/dBejMhw==
 -----END PUBLIC KEY-----`;
+
+const PASSKEYS = 'identity/mfa/method/webauthn';
+const ORIGIN = 'https://keelson.example';
+
+/** A passkey of whoever has signed in, and its use. */
+const addPasskey = async (
+  http: string,
+  v1: GoldenCalls['v1'],
+  signedIn: { readonly client_token: string; readonly entity_id: string },
+): Promise<void> => {
+  const { data: method } = await v1('POST', PASSKEYS, { relying_party_origins: ORIGIN });
+  await v1('POST', 'sys/policies/acl/passkeys', {
+    policy: `path "${PASSKEYS}/own/*" { capabilities = ["update"] }`,
+  });
+  await v1('POST', `identity/entity/id/${signedIn.entity_id}`, { policies: ['passkeys'] });
+  const person = goldenCalls(http, { rootToken: signedIn.client_token, apiToken: '' });
+  const { method_id } = method;
+  const { data: begun } = await person.v1('POST', `${PASSKEYS}/own/begin`, { method_id });
+  const credential = openSoftwareAuthenticator().create(ORIGIN, begun.registration);
+  await person.v1('POST', `${PASSKEYS}/own/finish`, { method_id, name: 'phone', credential });
+};
 
 /** Makes the contents. @returns the requests that read them */
 export const makeLogins = async (
@@ -133,6 +162,7 @@ export const makeLogins = async (
     mfa_request_id: half.mfa_requirement.mfa_request_id,
     mfa_payload: { [app.method_id]: ['00000000'] },
   });
+  await addPasskey(http, v1, carol);
   await v1('POST', 'sys/quotas/lease-count/people', { path: 'auth/people', max_leases: 1000 });
   await v1('POST', 'sys/internal/counters/config', { retention_months: 60 });
   const { auth: dave } = await v1('POST', 'auth/people/login/alice', { password: 'golden' });
@@ -164,6 +194,7 @@ export const makeLogins = async (
       'sys/quotas/rate-limit',
       'sys/quotas/lease-count',
       'identity/mfa/method',
+      'identity/mfa/method/webauthn',
       'identity/mfa/login-enforcement',
       'identity/entity/id',
       'identity/oidc/key',

@@ -27,7 +27,7 @@ export const loginAuthBlock = async (
     entity_id: '',
     token_type: 'default',
     orphan: false,
-    mfa_requirement: requirementDocument(outcome.id, outcome.constraints),
+    mfa_requirement: requirementDocument(outcome.id, outcome.constraints, outcome.passkeys),
     num_uses: 0,
   };
 };

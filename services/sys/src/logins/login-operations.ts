@@ -2,6 +2,7 @@
 import { retryableAtRoleChange } from '@keelson/cluster-member';
 import { createNetworks } from '@keelson/edge/networks';
 import { KeelsonError } from '@keelson/errors';
+import type { SignInOptions } from '@keelson/passkeys';
 import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { LoginRequest } from '@keelson/proto/sys/v1/logins';
@@ -11,8 +12,9 @@ import { findEntity } from '../identity/entity-records.ts';
 import { findLoginEntity, provideLoginEntity } from '../identity/login-entity-operations.ts';
 import type { Constraint } from '../mfa/enforcement-operations.ts';
 import { findConstraints } from '../mfa/enforcement-operations.ts';
+import { type FactorAnswers, requireFactors } from '../mfa/factor-operations.ts';
 import type { MfaContext } from '../mfa/mfa-context.ts';
-import { type Passcodes, requirePasscodes } from '../mfa/passcode-operations.ts';
+import { passkeyOptions } from '../mfa/passkey-operations.ts';
 import type { MountRecord } from '../mounts/domain/mount.ts';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
 import { findMissingPolicies } from '../policies/policy-operations.ts';
@@ -92,10 +94,16 @@ export const createTokenEntities =
 /** A token, or the second factors that the login waits for. */
 export type LoginOutcome =
   | (IssuedToken & { readonly kind: 'token'; readonly warnings: readonly string[] })
-  | { readonly kind: 'pending'; readonly id: string; readonly constraints: readonly Constraint[] };
+  | {
+      readonly kind: 'pending';
+      readonly id: string;
+      readonly constraints: readonly Constraint[];
+      /** The options for browsers, by the ids of the methods for which there are passkeys. */
+      readonly passkeys: ReadonlyMap<string, SignInOptions>;
+    };
 
 /** The passcodes of a single-phase login, by the ids of methods, which clients may name instead. */
-const toPasscodes = (given: readonly string[], constraints: readonly Constraint[]): Passcodes => {
+const toAnswers = (given: readonly string[], constraints: readonly Constraint[]): FactorAnswers => {
   const passcodes = new Map<string, string[]>();
   const methods = constraints.flatMap((constraint) => constraint.methods);
   for (const text of given) {
@@ -105,49 +113,56 @@ const toPasscodes = (given: readonly string[], constraints: readonly Constraint[
     if (method === undefined) continue;
     passcodes.set(method.id, [...(passcodes.get(method.id) ?? []), text.slice(colon + 1).trim()]);
   }
-  return passcodes;
+  return { requestId: undefined, byMethod: passcodes };
 };
 
+/** The second factors that an entity still has to show. */
+interface MissingFactors {
+  readonly constraints: readonly Constraint[];
+  readonly entity: EntityRef;
+}
+
 /**
- * The second factors that a login still waits for.
- * @param later the passcodes of a login whose first factor came earlier
- * @throws KeelsonError `sys.mfa_failed` for a passcode that is wrong or missing
+ * The second factors that a login still waits for; undefined if it waits for none.
+ * @param later the answers of a login whose first factor came earlier
+ * @throws KeelsonError `sys.mfa_failed` for an answer that is wrong or missing
  */
 const findMissingFactors = async (
   { mfa, tokens: { store } }: LoginContext,
   mount: MountRecord,
   provideEntity: EntityProvider,
   given: readonly string[],
-  later: Passcodes | undefined,
-): Promise<readonly Constraint[]> => {
+  later: FactorAnswers | undefined,
+): Promise<MissingFactors | undefined> => {
   let entity: EntityRef | undefined;
   const constraints = await findConstraints(mfa, mount, async () => {
     entity = await retryableAtRoleChange(() => store.transact(provideEntity));
     return entity;
   });
-  if (constraints.length === 0) return [];
-  if (later === undefined && given.length === 0 && entity !== undefined) return constraints;
+  if (constraints.length === 0) return undefined;
+  if (later === undefined && given.length === 0 && entity !== undefined)
+    return { constraints, entity };
   try {
-    await requirePasscodes(mfa, constraints, entity, later ?? toPasscodes(given, constraints));
+    await requireFactors(mfa, constraints, entity, later ?? toAnswers(given, constraints));
   } catch (error) {
     if (KeelsonError.from(error).code === 'sys.mfa_failed') mfa.countFactor('refused');
     throw error;
   }
   mfa.countFactor('passed');
-  return [];
+  return undefined;
 };
 
 /**
  * Makes the token of a login, unless it waits for a second factor.
- * @param later the passcodes of a login whose first factor came earlier
+ * @param later the answers of a login whose first factor came earlier
  * @throws KeelsonError `request.not_found` when the mount is gone; `sys.permission_denied` from an address outside of
  *   the bound networks, and for an entity that is disabled; `request.invalid` when the limits contradict each other;
- *   `sys.mfa_failed` for a passcode that is wrong or missing
+ *   `sys.mfa_failed` for a second factor that is wrong or missing
  */
 export const logIn = async (
   context: LoginContext,
   request: LoginRequest,
-  later?: Passcodes,
+  later?: FactorAnswers,
 ): Promise<LoginOutcome> => {
   const { tokens, mounts, findMount } = context;
   const { limits } = request;
@@ -184,10 +199,12 @@ export const logIn = async (
   };
   const provideEntity = await entityProvider(context, record, alias);
   const { passcodes, ...withoutPasscodes } = request;
-  const factors = await findMissingFactors(context, record, provideEntity, passcodes, later);
-  if (factors.length > 0) {
+  const missingFactors = await findMissingFactors(context, record, provideEntity, passcodes, later);
+  if (missingFactors !== undefined) {
+    const { constraints, entity } = missingFactors;
     const id = sealPendingLogin(tokens.barrier, { ...withoutPasscodes, passcodes: [] }, nowMs);
-    return { kind: 'pending', id, constraints: factors };
+    const passkeys = await passkeyOptions(context.mfa, id, entity, constraints);
+    return { kind: 'pending', id, constraints, passkeys };
   }
   // A write that is refused coincided with a role change; the method must not repeat the login at the primary.
   const issued = await retryableAtRoleChange(() => issueToken(tokens, plan, provideEntity));
@@ -205,7 +222,7 @@ export const logIn = async (
 export const finishLogin = async (
   context: LoginContext,
   methods: RpcService<typeof AuthMethodsDefinition> | undefined,
-  { id, passcodes, remoteAddress }: PendingAnswer,
+  { id, byMethod, remoteAddress }: PendingAnswer,
 ): Promise<LoginOutcome> => {
   const { barrier, clock } = context.tokens;
   const request = openPendingLogin(barrier, id, clock.nowMs());
@@ -221,13 +238,13 @@ export const finishLogin = async (
     isVerified: true,
   });
   if (limits === undefined) throw new KeelsonError('sys.permission_denied');
-  return logIn(context, { ...request, limits, remoteAddress }, passcodes);
+  return logIn(context, { ...request, limits, remoteAddress }, { requestId: id, byMethod });
 };
 
 /** The second half of a login. */
 export interface PendingAnswer {
   readonly id: string;
-  readonly passcodes: Passcodes;
+  readonly byMethod: FactorAnswers['byMethod'];
   readonly remoteAddress: string;
 }
 

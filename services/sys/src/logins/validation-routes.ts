@@ -4,25 +4,29 @@ import { KeelsonError } from '@keelson/errors';
 import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import type { RpcService } from '@keelson/rpc';
 import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
-import type { Passcodes } from '../mfa/passcode-operations.ts';
+import type { FactorAnswers } from '../mfa/factor-operations.ts';
 import { loginAuthBlock } from './login-document.ts';
 import { finishLogin, type LoginContext } from './login-operations.ts';
 
 const MAX_ID = 65_536;
-const MAX_PAYLOAD = 4096;
+/** Two passkeys, whose parts have limits of their own. */
+const MAX_PAYLOAD = 32_768;
 
-const isTexts = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string');
+/** A passcode is a text. A passkey is an object, or its JSON for clients that send only texts. */
+const isAnswers = (value: unknown): value is readonly (string | object)[] =>
+  Array.isArray(value) &&
+  value.every((one) => typeof one === 'string' || (typeof one === 'object' && one !== null));
 
 /** @throws KeelsonError `request.invalid` */
-const toPasscodes = (payload: JsonObject): Passcodes =>
+const toAnswers = (payload: JsonObject): FactorAnswers['byMethod'] =>
   new Map(
-    Object.entries(payload).map(([methodId, passcodes]) => {
-      if (!isTexts(passcodes))
+    Object.entries(payload).map(([methodId, answers]) => {
+      if (!isAnswers(answers))
         throw new KeelsonError('request.invalid', {
-          text: 'mfa_payload has a list with one passcode for each id of a method',
+          text: 'mfa_payload has a list with one passcode or passkey for each id of a method',
         });
-      return [methodId, passcodes] as const;
+      const texts = answers.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+      return [methodId, texts] as const;
     }),
   );
 
@@ -40,7 +44,8 @@ export const loginValidationRoutes = (
         maxLength: MAX_ID,
       }),
       mfa_payload: field.map({
-        description: 'A list with a passcode, by the id of its method.',
+        description:
+          'A list with a passcode, or with a passkey as `PublicKeyCredential.toJSON()` of the browser has it, by the id of its method.',
         required: true,
         maxLength: MAX_PAYLOAD,
       }),
@@ -51,7 +56,7 @@ export const loginValidationRoutes = (
         handle: async ({ fields, head, warnings }) => {
           const outcome = await finishLogin(context, methods, {
             id: fields.mfa_request_id,
-            passcodes: toPasscodes(fields.mfa_payload),
+            byMethod: toAnswers(fields.mfa_payload),
             remoteAddress: head.remoteAddress,
           });
           if (outcome.kind === 'token') warnings.push(...outcome.warnings);

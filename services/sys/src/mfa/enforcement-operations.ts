@@ -5,7 +5,7 @@ import { findEntity, listAliasesOf } from '../identity/entity-records.ts';
 import { findMemberships } from '../identity/group-membership-operations.ts';
 import type { EntityRef } from '../tokens/domain/token-entry.ts';
 import { enforces, type FirstFactor, type LoginEnforcement } from './domain/login-enforcement.ts';
-import type { TotpMethod } from './domain/totp-method.ts';
+import type { MfaMethod } from './domain/mfa-method.ts';
 import { findMethodFor } from './method-operations.ts';
 import type { MfaContext } from './mfa-context.ts';
 import {
@@ -72,10 +72,10 @@ export const deleteEnforcement = (
     return Promise.resolve();
   });
 
-/** A passcode of one of the methods is asked for. */
+/** One of the methods is asked for. */
 export interface Constraint {
   readonly name: string;
-  readonly methods: readonly TotpMethod[];
+  readonly methods: readonly MfaMethod[];
 }
 
 const groupIdsOf = async (
@@ -120,7 +120,7 @@ export const findConstraints = async (
   const constraints: Constraint[] = [];
   for (const enforcement of near) {
     if (!enforces(enforcement, login)) continue;
-    const methods: TotpMethod[] = [];
+    const methods: MfaMethod[] = [];
     for (const id of enforcement.methodIds) {
       const method = await findMethodFor(context, context.store, enforcement.namespaceId, id);
       if (method !== undefined) methods.push(method);

@@ -23,7 +23,7 @@ const requireMethod = async (
   namespaceId: string,
   methodId: string,
 ): Promise<TotpMethod> =>
-  (await findMethodFor(context, context.store, namespaceId, methodId)) ??
+  (await findMethodFor(context, context.store, namespaceId, methodId, 'totp')) ??
   refuse(`method_id: there is no MFA method "${methodId}"`);
 
 /**

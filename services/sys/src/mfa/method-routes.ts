@@ -1,8 +1,9 @@
-/** `identity/mfa/method`: passcodes of authenticator apps, and the keys that entities have for them. */
+/** `identity/mfa/method`: passcodes of authenticator apps, and the keys that entities have for them; passkeys. */
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, type OperationContext, type Result, secretsRoutes } from '@keelson/secrets-api';
 import type { EntityRef } from '../tokens/domain/token-entry.ts';
+import type { MethodType } from './domain/mfa-method.ts';
 import { type Enrolment, endEnrolment, enrol } from './enrolment-operations.ts';
 import { deleteMethod, listMethodsOf, putMethod, readMethod } from './method-operations.ts';
 import type { MfaContext } from './mfa-context.ts';
@@ -10,9 +11,9 @@ import { listDocument, methodDocument } from './mfa-document.ts';
 import { qrCode } from './qr-code.ts';
 
 export const TAG = 'login MFA';
-const BASE = '/identity/mfa/method';
+export const BASE = '/identity/mfa/method';
 
-const between =
+export const between =
   (name: string, least: number, most: number, unit = '') =>
   (value: number): string | undefined =>
     value >= least && value <= most ? undefined : `${name} is ${least} to ${most}${unit}`;
@@ -72,8 +73,16 @@ const METHOD = {
   }),
 } as const;
 
-const methodId = field.string({ description: 'Id of the method.', required: true, maxLength: 64 });
-const entityId = field.string({ description: 'Id of the entity.', required: true, maxLength: 64 });
+export const methodId = field.string({
+  description: 'Id of the method.',
+  required: true,
+  maxLength: 64,
+});
+export const entityId = field.string({
+  description: 'Id of the entity.',
+  required: true,
+  maxLength: 64,
+});
 
 const enrolmentAnswer = async (
   enrolment: Enrolment | undefined,
@@ -88,7 +97,7 @@ const enrolmentAnswer = async (
   return { data: { barcode, url } };
 };
 
-const requireEntity = ({ caller }: OperationContext<unknown>): EntityRef => {
+export const requireEntity = ({ caller }: OperationContext<unknown>): EntityRef => {
   if (caller === undefined || caller.entityId === '')
     throw new KeelsonError('request.invalid', {
       text: 'the token has no entity: only who has signed in has a second factor',
@@ -148,22 +157,30 @@ const enrolmentRoutes = (context: MfaContext): Route[] => [
   }),
 ];
 
-export const mfaMethodRoutes = (context: MfaContext): Route[] => {
-  const list = async ({ namespace }: OperationContext<unknown>): Promise<Result> => {
-    const methods = await listMethodsOf(context, namespace.id);
+/** Lists the methods of the namespace. @param type undefined for all */
+export const listing =
+  (context: MfaContext, type?: MethodType) =>
+  async ({ namespace }: OperationContext<unknown>): Promise<Result> => {
+    const methods = await listMethodsOf(context, namespace.id, type);
     return {
       data: listDocument(
         methods.map((method) => [method.id, methodDocument(method, namespace.path)] as const),
       ),
     };
   };
-  const read = async ({
+
+/** Reads a method of the namespace. @param type undefined for any */
+export const reading =
+  (context: MfaContext, type?: MethodType) =>
+  async ({
     namespace,
     params: { method_id: id = '' },
   }: OperationContext<unknown>): Promise<Result> => {
-    const method = await readMethod(context, namespace.id, id);
+    const method = await readMethod(context, namespace.id, id, type);
     return method && { data: methodDocument(method, namespace.path) };
   };
+
+export const mfaMethodRoutes = (context: MfaContext): Route[] => {
   const put = async (
     {
       namespace,
@@ -175,6 +192,7 @@ export const mfaMethodRoutes = (context: MfaContext): Route[] => {
   ): Promise<string> => {
     const { algorithm } = fields;
     return putMethod(context, namespace.id, id, {
+      type: 'totp',
       name: fields.method_name,
       issuer: fields.issuer,
       periodSeconds: fields.period,
@@ -192,13 +210,20 @@ export const mfaMethodRoutes = (context: MfaContext): Route[] => {
       path: BASE,
       tag: TAG,
       fields: {},
-      operations: { list: { summary: 'List the MFA methods of the namespace', handle: list } },
+      operations: {
+        list: { summary: 'List the MFA methods of the namespace', handle: listing(context) },
+      },
     }),
     ...secretsRoutes({
       path: `${BASE}/totp`,
       tag: TAG,
       fields: {},
-      operations: { list: { summary: 'List the TOTP methods of the namespace', handle: list } },
+      operations: {
+        list: {
+          summary: 'List the TOTP methods of the namespace',
+          handle: listing(context, 'totp'),
+        },
+      },
     }),
     ...secretsRoutes({
       path: `${BASE}/totp`,
@@ -215,7 +240,7 @@ export const mfaMethodRoutes = (context: MfaContext): Route[] => {
       path: `${BASE}/:method_id`,
       tag: TAG,
       fields: {},
-      operations: { read: { summary: 'Read an MFA method', handle: read } },
+      operations: { read: { summary: 'Read an MFA method', handle: reading(context) } },
     }),
     ...secretsRoutes({
       path: `${BASE}/totp/:method_id`,
@@ -223,7 +248,7 @@ export const mfaMethodRoutes = (context: MfaContext): Route[] => {
       hasSettings: true,
       fields: METHOD,
       operations: {
-        read: { summary: 'Read a TOTP method', handle: read },
+        read: { summary: 'Read a TOTP method', handle: reading(context, 'totp') },
         update: {
           summary: 'Replace a TOTP method; parameters that are not given get their defaults',
           handle: async (exchange) => {
@@ -234,7 +259,7 @@ export const mfaMethodRoutes = (context: MfaContext): Route[] => {
         delete: {
           summary: 'Delete a TOTP method that no login enforcement names',
           handle: async ({ namespace, params: { method_id: id = '' } }) => {
-            await deleteMethod(context, namespace.id, id);
+            await deleteMethod(context, namespace.id, id, 'totp');
             return undefined;
           },
         },

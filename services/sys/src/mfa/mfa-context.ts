@@ -9,6 +9,13 @@ export interface MfaContext {
   readonly clock: Clock;
   readonly namespaces: () => Promise<NamespaceTable>;
   readonly enforcements: () => Promise<LoginEnforcements>;
+  /** Address of the installation, to which passkeys are bound. */
+  readonly publicUrl: string | undefined;
   /** Counts the second factors of logins. */
   readonly countFactor: (result: 'passed' | 'refused') => void;
 }
+
+/** Whether a second factor is right, and why not. */
+export type FactorVerdict =
+  | { readonly isRight: true }
+  | { readonly isRight: false; readonly text: string };

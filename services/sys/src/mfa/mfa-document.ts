@@ -1,21 +1,34 @@
+import type { SignInOptions } from '@keelson/passkeys';
 import type { JsonObject } from '@keelson/secrets-api';
 import type { LoginEnforcement } from './domain/login-enforcement.ts';
-import type { TotpMethod } from './domain/totp-method.ts';
+import type { MfaMethod } from './domain/mfa-method.ts';
 import type { Constraint } from './enforcement-operations.ts';
 
-export const methodDocument = (method: TotpMethod, namespacePath: string): JsonObject => ({
-  type: 'totp',
+const settingsOf = (method: MfaMethod): JsonObject =>
+  method.type === 'totp'
+    ? {
+        issuer: method.issuer,
+        period: method.periodSeconds,
+        key_size: method.keyBytes,
+        qr_size: method.qrPixels,
+        algorithm: method.algorithm,
+        digits: method.digits,
+        skew: method.skew,
+      }
+    : {
+        relying_party_name: method.relyingPartyName,
+        relying_party_id: method.relyingPartyId,
+        relying_party_origins: method.origins,
+        user_verification: method.userVerification,
+      };
+
+export const methodDocument = (method: MfaMethod, namespacePath: string): JsonObject => ({
+  type: method.type,
   id: method.id,
   name: method.name,
   namespace_id: method.namespaceId,
   namespace_path: namespacePath,
-  issuer: method.issuer,
-  period: method.periodSeconds,
-  key_size: method.keyBytes,
-  qr_size: method.qrPixels,
-  algorithm: method.algorithm,
-  digits: method.digits,
-  skew: method.skew,
+  ...settingsOf(method),
   max_validation_attempts: method.maxAttempts,
 });
 
@@ -40,10 +53,14 @@ export const listDocument = (found: readonly (readonly [string, JsonObject])[]):
   key_info: Object.fromEntries(found),
 });
 
-/** The `mfa_requirement` of a login that is not finished: one method of each constraint. */
+/**
+ * The `mfa_requirement` of a login that is not finished: one method of each constraint.
+ * @param passkeys the options for browsers, by the ids of the methods for which there are passkeys
+ */
 export const requirementDocument = (
   requestId: string,
   constraints: readonly Constraint[],
+  passkeys: ReadonlyMap<string, SignInOptions>,
 ): JsonObject => ({
   mfa_request_id: requestId,
   mfa_constraints: Object.fromEntries(
@@ -51,10 +68,11 @@ export const requirementDocument = (
       name,
       {
         any: methods.map((method) => ({
-          type: 'totp',
+          type: method.type,
           id: method.id,
           name: method.name,
-          uses_passcode: true,
+          uses_passcode: method.type === 'totp',
+          ...(method.type === 'webauthn' && { options: passkeys.get(method.id) ?? null }),
         })),
       },
     ]),

@@ -4,19 +4,15 @@ import type { OnDamage } from '../damage/damage-register.ts';
 import { isUuid } from '../identity/entity-records.ts';
 import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { type LoginEnforcement, loginEnforcementShape } from './domain/login-enforcement.ts';
-import {
-  type TotpMethod,
-  type TotpSecret,
-  totpMethodShape,
-  totpSecretShape,
-} from './domain/totp-method.ts';
+import { type MfaMethod, mfaMethodShape } from './domain/mfa-method.ts';
+import { type TotpSecret, totpSecretShape } from './domain/totp-method.ts';
 
 /** Keys: "<namespace id>/<id>". */
 const methods = collection('mfa-methods', {
   scope: 'shared',
   version: 1,
   keys: 'paths',
-  shape: totpMethodShape,
+  shape: mfaMethodShape,
   owner: OF_NAMESPACE,
 });
 
@@ -50,20 +46,20 @@ const uses = collection('mfa-passcode-uses', {
 export const listMethods = async (
   reads: Reads,
   namespaceId: string,
-): Promise<readonly TotpMethod[]> =>
+): Promise<readonly MfaMethod[]> =>
   (await methods.below(namespaceId).entries(reads)).map(([, method]) => method);
 
 export const findMethod = async (
   reads: Reads,
   namespaceId: string,
   id: string,
-): Promise<TotpMethod | undefined> =>
+): Promise<MfaMethod | undefined> =>
   isUuid(id) ? methods.find(reads, `${namespaceId}/${id}`) : undefined;
 
-export const writeMethod = (tx: Transaction, method: TotpMethod): void =>
+export const writeMethod = (tx: Transaction, method: MfaMethod): void =>
   methods.write(tx, `${method.namespaceId}/${method.id}`, method);
 
-export const deleteMethodRecord = (tx: Transaction, { namespaceId, id }: TotpMethod): void =>
+export const deleteMethodRecord = (tx: Transaction, { namespaceId, id }: MfaMethod): void =>
   methods.delete(tx, `${namespaceId}/${id}`);
 
 export interface LoginEnforcements {
@@ -129,6 +125,8 @@ export const deleteSecretsOf = async (
 ): Promise<void> => {
   for (const methodId of await secrets.keys(tx, [namespaceId, id]))
     deleteSecret(tx, { namespaceId, entityId: id, methodId });
+  for (const methodId of await uses.keys(tx, [namespaceId, id]))
+    uses.delete(tx, keyOf({ namespaceId, entityId: id, methodId }));
 };
 
 export const findUse = async (reads: Reads, place: SecretPlace): Promise<PasscodeUse> =>

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ceremonyToken, joinSet, untilRecord } from '../../test/cluster-steps.ts';
 import { inProcessTransport } from '../../test/in-process-transport.ts';
 import { joinMethod, logIn, mountMethod } from '../../test/login-steps.ts';
+import { enrolPasskey, OWN_PASSKEYS, PASSKEY_METHODS } from '../../test/passkey-steps.ts';
 import {
   type Document,
   joinSample,
@@ -105,6 +106,22 @@ const useProvider = async (token: string): Promise<void> => {
   );
 };
 
+/** A passkey of somebody in the namespace, and its use. */
+const addPasskey = async (mountUuid: string): Promise<void> => {
+  const origin = 'https://keelson.example';
+  const ask = (path: string, body: object) =>
+    must(primary.asRoot('POST', path, { namespace: 'team', body }));
+  const { data } = await ask(PASSKEY_METHODS, { relying_party_origins: origin });
+  await ask('sys/policies/acl/own', { policy: OWN_PASSKEYS });
+  await ask('identity/mfa/login-enforcement/people', {
+    mfa_method_ids: [data.method_id],
+    auth_method_types: ['others'],
+  });
+  const { client_token: token } = await logIn(primary, mountUuid);
+  const whose = { token, methodId: data.method_id, origin, namespace: 'team' };
+  await must(enrolPasskey(primary, whose));
+};
+
 const useShared = async (): Promise<void> => {
   await must(
     primary.asRoot('POST', 'sys/quotas/lease-count/team', {
@@ -136,6 +153,7 @@ const useShared = async (): Promise<void> => {
   await expect(logIn(primary, uuid, { passcodes: [`${method_id}:00000000`] })).rejects.toThrow(
     'the passcode is wrong',
   );
+  await addPasskey(uuid);
   const { data: group } = await ask('POST', 'identity/group', { type: 'external' });
   await ask('POST', 'identity/group-alias', {
     name: 'staff',

@@ -6,7 +6,7 @@ export const loginEnforcementShape = Type.Object({
   id: Type.String(),
   namespaceId: Type.String(),
   name: Type.String(),
-  /** A passcode of any of these methods is enough. */
+  /** Any of these methods is enough. */
   methodIds: Type.Array(Type.String()),
   // A login that any of these names needs a second factor.
   mountAccessors: Type.Array(Type.String()),

@@ -3,6 +3,7 @@ import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 
 export const totpMethodShape = Type.Object({
+  type: Type.Literal('totp'),
   id: Type.String(),
   namespaceId: Type.String(),
   /** "" for a method without a name. */

@@ -1,0 +1,72 @@
+/** The second factors of a login: one answer for each constraint. */
+import { KeelsonError } from '@keelson/errors';
+import type { Transaction } from '@keelson/storage';
+import type { EntityRef } from '../tokens/domain/token-entry.ts';
+import type { MfaMethod } from './domain/mfa-method.ts';
+import type { Constraint } from './enforcement-operations.ts';
+import type { FactorVerdict, MfaContext } from './mfa-context.ts';
+import { verifyPasscode } from './passcode-operations.ts';
+import { confirmPasskey, loginSubject } from './passkey-operations.ts';
+
+/** The answers of whoever signs in. */
+export interface FactorAnswers {
+  /** The login that waits; undefined for one that comes with its answers. */
+  readonly requestId: string | undefined;
+  /** Passcodes, and passkeys as JSON, by the id of their method. */
+  readonly byMethod: ReadonlyMap<string, readonly string[]>;
+}
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('sys.mfa_failed', { text });
+};
+
+const verify = async (
+  context: MfaContext,
+  tx: Transaction,
+  method: MfaMethod,
+  entity: EntityRef,
+  answer: string,
+  requestId: string | undefined,
+): Promise<FactorVerdict> => {
+  if (method.type === 'totp') return verifyPasscode(context, tx, method, entity, answer);
+  // Its challenge is made when the login begins to wait.
+  if (requestId === undefined)
+    return {
+      isRight: false,
+      text: `the MFA method ${method.id} needs a passkey, with which sys/mfa/validate finishes the login`,
+    };
+  const subject = loginSubject(requestId, entity);
+  return confirmPasskey(context, tx, { method, entity, subject, credential: answer });
+};
+
+/**
+ * Verifies an answer for each constraint.
+ * @throws KeelsonError `sys.mfa_failed` for the first constraint without a right one
+ */
+export const requireFactors = async (
+  context: MfaContext,
+  constraints: readonly Constraint[],
+  entity: EntityRef | undefined,
+  { requestId, byMethod }: FactorAnswers,
+): Promise<void> => {
+  if (entity === undefined) return refuse('a login without an entity has no second factor');
+  const right = new Set<string>();
+  for (const { name, methods } of constraints) {
+    if (methods.some(({ id }) => right.has(id))) continue;
+    const offered = methods.find(({ id }) => byMethod.has(id));
+    const [answer, ...others] = offered ? (byMethod.get(offered.id) ?? []) : [];
+    if (offered === undefined || answer === undefined)
+      return refuse(
+        `a ${methods.some(({ type }) => type === 'totp') ? 'passcode' : 'passkey'} for the login enforcement "${name}" is missing`,
+      );
+    if (others.length > 0)
+      return refuse(
+        `one ${offered.type === 'totp' ? 'passcode' : 'passkey'} is allowed for the MFA method ${offered.id}`,
+      );
+    const verdict = await context.store.transact((tx) =>
+      verify(context, tx, offered, entity, answer, requestId),
+    );
+    if (!verdict.isRight) return refuse(verdict.text);
+    right.add(offered.id);
+  }
+};
