@@ -1,8 +1,9 @@
 /** The build of the console: hashed files below `/ui/assets/`, each also compressed (decision 0025). */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
+import subsetFont from 'subset-font';
 import { defineConfig, type Plugin } from 'vite';
 
 const MIN_COMPRESSED_BYTES = 500;
@@ -19,12 +20,41 @@ const precompress = (): Plugin => ({
   async writeBundle({ dir = '' }, bundle) {
     const written = Object.values(bundle).flatMap((file) => {
       const source = file.type === 'chunk' ? file.code : file.source;
-      if (source.length < MIN_COMPRESSED_BYTES || file.fileName === 'index.html') return [];
+      if (source.length < MIN_COMPRESSED_BYTES || /\.(?:html|woff2)$/.test(file.fileName))
+        return [];
       return COMPRESSIONS.map(async ([ending, compress]) =>
         writeFile(join(dir, `${file.fileName}.${ending}`), await compress(source)),
       );
     });
     await Promise.all(written);
+  },
+});
+
+/** The characters of which the texts of the console are made, and those of Western European names. */
+const charactersBetween = (first: number, last: number): string =>
+  String.fromCodePoint(...Array.from({ length: last - first + 1 }, (_, index) => first + index));
+const CHARACTERS = [
+  charactersBetween(0x20, 0x7e),
+  charactersBetween(0xa0, 0xff),
+  '–—‘’“”•…€™←↑→↓−≤≥',
+].join('');
+
+/** Ships the characters and weights of the typeface that are used, and its licence, in place of all of it. */
+const subsetTypeface = (): Plugin => ({
+  name: 'keelson-subset-typeface',
+  async generateBundle(_, bundle) {
+    for (const file of Object.values(bundle))
+      if (file.type === 'asset' && file.fileName.endsWith('.woff2'))
+        file.source = await subsetFont(Buffer.from(file.source), CHARACTERS, {
+          targetFormat: 'woff2',
+          variationAxes: { wght: { min: 400, max: 650 } },
+        });
+    const licence = import.meta.resolve('@fontsource-variable/inter/LICENSE');
+    this.emitFile({
+      type: 'asset',
+      fileName: 'assets/inter-licence.txt',
+      source: await readFile(new URL(licence)),
+    });
   },
 });
 
@@ -52,5 +82,5 @@ export default defineConfig({
       },
     },
   },
-  plugins: [precompress()],
+  plugins: [subsetTypeface(), precompress()],
 });

@@ -75,7 +75,16 @@ export interface PlannedRun {
 export const addPlannedRun = async (
   { workspaces, origin }: RunSite,
   name: string,
-  organization = 'acme',
+  {
+    organization = 'acme',
+    plan = PLAN,
+    counts = { 'resource-additions': 2 },
+  }: {
+    readonly organization?: string;
+    /** As `terraform show -json` writes it. */
+    readonly plan?: object;
+    readonly counts?: object;
+  } = {},
 ): Promise<PlannedRun> => {
   const O = `organizations/${organization}`;
   await workspaces('GET', O).catch(() =>
@@ -145,10 +154,10 @@ export const addPlannedRun = async (
     const upload = new URL(claimed.attributes[`${kind}-upload-url`] as string);
     await fetch(`${origin()}${upload.pathname}${upload.search}`, {
       method: 'PUT',
-      body: JSON.stringify(PLAN),
+      body: JSON.stringify(plan),
     });
   }
   await log('Terraform will perform the following actions:\n');
-  await finish({ 'resource-additions': 2 });
+  await finish(counts);
   return { runId, workspaceId, claim, log, finish };
 };

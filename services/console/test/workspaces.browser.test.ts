@@ -17,11 +17,12 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
     const change = page.locator('.change.create').filter({ hasText: 'machine.one' });
     await change.getByText('will be created').click();
     await change.getByText('(known after apply)').waitFor();
-    await page.locator('.change.update').getByText('1 output').waitFor();
+    await page.locator('.change.update').getByText('count').waitFor();
     await page.getByText('Log').first().click();
     await page.getByText('Terraform will perform the following actions:').waitFor();
     await page.getByRole('button', { name: 'Confirm and apply' }).click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByText('to the infrastructure: 2 to add, 0 to change, 0 to destroy.').waitFor();
     await dialog.getByLabel('Comment').fill('go on <b>');
     await dialog.getByRole('button', { name: 'Confirm and apply' }).dblclick();
     await dialog.waitFor({ state: 'hidden' });
@@ -34,6 +35,76 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
     await finish({ 'resource-additions': 2 });
     await page.getByText('2 added, 0 changed, 0 destroyed').waitFor();
     expect(await page.getByRole('button', { name: 'Confirm and apply' }).count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  test('shows a plan of 10,000 resources, with what is lost first, and filters it', async () => {
+    const change = (actions: readonly string[], more: object = {}) => ({ actions, ...more });
+    const created = Array.from({ length: 10_000 }, (_, at) => ({
+      address: `machine.many[${at}]`,
+      change: change(['create'], { before: null, after: { name: `many-${at}` } }),
+    }));
+    const lost = Array.from({ length: 11 }, (_, at) => ({
+      address: `module.old.machine.lost[${at}]`,
+      module_address: 'module.old',
+      action_reason: 'delete_because_no_module',
+      change: change(['delete'], { before: { name: 'x' }, after: null }),
+    }));
+    const { runId } = await addPlannedRun(site, 'large', {
+      counts: { 'resource-additions': 10_000, 'resource-destructions': 11 },
+      plan: {
+        format_version: '1.2',
+        resource_changes: [
+          ...created,
+          { address: 'machine.kept', change: change(['forget'], { before: { name: 'y' } }) },
+          ...lost,
+        ],
+        resource_drift: [
+          {
+            address: 'machine.drifted',
+            change: change(['update'], { before: { size: 1 }, after: { size: 2 } }),
+          },
+        ],
+        output_changes: { gateway: change(['delete'], { before: '10.0.0.1' }) },
+      },
+    });
+    const { page, problems } = await site.openSignedIn(`/app/acme/large/runs/${runId}`);
+    const addresses = page.locator('.change code');
+    await addresses.first().waitFor();
+    expect(await addresses.first().innerText()).toBe('module.old.machine.lost[0]');
+    await page.getByText('will be destroyed: its module is gone').first().waitFor();
+    await page.getByText('leaves the state, and is not destroyed').waitFor();
+    // Those in view are drawn.
+    expect(await page.locator('.change').count()).toBeLessThan(150);
+    await page.getByLabel('Part of the address').fill('many[9999]');
+    await page.getByRole('button', { name: 'machine.many[9999]' }).click();
+    await page.getByText('"many-9999"').waitFor();
+    await page.getByLabel('Part of the address').fill('');
+    await page.getByRole('button', { name: 'Drift 1' }).click();
+    await page.getByRole('button', { name: 'machine.drifted' }).click();
+    await page.getByText('size', { exact: true }).waitFor();
+    expect(await addresses.allInnerTexts()).toEqual(['machine.drifted', 'size']);
+    await page.getByRole('button', { name: 'Outputs 1' }).click();
+    await page.getByText('will be removed').waitFor();
+    await page.getByRole('button', { name: 'Confirm and apply' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('10000 to add, 0 to change, 11 to destroy').waitFor();
+    const confirm = dialog.getByRole('button', { name: 'Confirm and apply' });
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog.getByLabel('Type large to go on').fill('large');
+    expect(await confirm.isDisabled()).toBe(false);
+    expect(problems).toEqual([]);
+  });
+
+  test('begins an errored run with its error', async () => {
+    const { runId, claim, log, finish } = await addPlannedRun(site, 'failing');
+    await site.workspaces('POST', `runs/${runId}/actions/apply`, {});
+    await claim();
+    await log('Creating…\n╷\n│ Error: quota exceeded\n│ \n│   on main.tf line 3\n╵\n');
+    await finish({ status: 'errored' });
+    const { page, problems } = await site.openSignedIn(`/app/acme/failing/runs/${runId}`);
+    await page.getByRole('region', { name: 'Errors' }).getByText('Error: quota exceeded').waitFor();
+    await page.getByRole('list', { name: 'Stages' }).getByText('Errored').waitFor();
     expect(problems).toEqual([]);
   });
 

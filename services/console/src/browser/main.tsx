@@ -5,6 +5,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/queries.ts';
 import { router } from './app/router.ts';
+import './look/tokens.css';
 import './look/base.css';
 import './look/controls.css';
 import './look/frame.css';

@@ -47,7 +47,7 @@ const makeNotification = async (
 const makeBusyRun = async (calls: GoldenCalls, http: string): Promise<void> => {
   const { api } = calls;
   const site: RunSite = { origin: () => http, workspaces: api };
-  const run = await addPlannedRun(site, 'busy', 'waiting');
+  const run = await addPlannedRun(site, 'busy', { organization: 'waiting' });
   await makeNotification(calls, run);
   const workspace = `workspaces/${run.workspaceId}`;
   await api('PATCH', workspace, resource('workspaces', { 'assessments-enabled': true }));

@@ -13,6 +13,11 @@ const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 export const formatTime = (time: string | number | null | undefined): string =>
   time === null || time === undefined || time === '' ? '–' : MOMENT.format(new Date(time));
 
+const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+
+/** To the second, with the zone. */
+export const formatExactTime = (time: string | number): string => EXACT.format(new Date(time));
+
 /** "in 3 days", "2 hours ago". */
 export const formatDistance = (time: string | number, nowMs: number): string => {
   const seconds = (new Date(time).getTime() - nowMs) / 1000;

@@ -13,12 +13,14 @@ export const Page = (props: {
   windowTitle?: string;
   lead?: ReactNode;
   actions?: ReactNode;
+  /** Whether the heading and the actions stay in view. */
+  isSticky?: boolean;
   children: ReactNode;
 }) => {
   useTitle(props.windowTitle ?? props.title);
   return (
     <>
-      <header className="page-head">
+      <header className={props.isSticky === true ? 'page-head sticky' : 'page-head'}>
         <div>
           <h1>{props.title}</h1>
           {props.lead !== undefined && <p className="lead">{props.lead}</p>}

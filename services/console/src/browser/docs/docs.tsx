@@ -5,6 +5,7 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Problem } from '../components/page.tsx';
+import '../look/tokens.css';
 import '../look/base.css';
 import '../look/controls.css';
 import '../look/frame.css';

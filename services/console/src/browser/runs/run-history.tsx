@@ -6,7 +6,7 @@ import { useAction, useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
-import { formatTime, inWords } from '../components/format.ts';
+import { formatExactTime, inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Problem } from '../components/page.tsx';
 
@@ -18,7 +18,7 @@ export const RunEvents = ({ runId, everyMs }: { runId: string; everyMs: number |
     isLive: true,
   });
   return (
-    <Card title="What happened">
+    <Card title="Events">
       <Loaded query={query}>
         {({ data }) => (
           <ol className="timeline">
@@ -26,7 +26,7 @@ export const RunEvents = ({ runId, everyMs }: { runId: string; everyMs: number |
               <li key={id}>
                 <strong>{inWords(attributes.action)}</strong>
                 <time dateTime={attributes['created-at']}>
-                  {formatTime(attributes['created-at'])}
+                  {formatExactTime(attributes['created-at'])}
                 </time>
                 {attributes.description !== null && <p>{attributes.description}</p>}
               </li>

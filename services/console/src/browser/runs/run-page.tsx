@@ -8,12 +8,12 @@ import { useDocument } from '../api/queries.ts';
 import { includedOne, type OneDocument, type Resource } from '../api/workspaces-api.ts';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
-import { formatTime, inWords } from '../components/format.ts';
+import { formatDistance, formatExactTime, inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import { LogView } from './log-view.tsx';
-import { PlanChangesView } from './plan-changes-view.tsx';
+import { PlannedChangesView } from './plan/planned-changes-view.tsx';
 import {
   formatCounts,
   hasEnded,
@@ -23,7 +23,9 @@ import {
 } from './run.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunCommit } from './run-commit.tsx';
+import { RunErrors } from './run-errors.tsx';
 import { RunComments, RunEvents } from './run-history.tsx';
+import { RunTimeline } from './run-timeline.tsx';
 
 const route = getRouteApi('/app/$organization/$workspace/runs/$run');
 const REFRESH_MS = 2_000;
@@ -71,8 +73,30 @@ const flagsOf = (run: RunAttributes): readonly string[] => [
   ...(run['is-destroy'] ? ['destroys everything'] : []),
   ...(run['plan-only'] ? ['plan only'] : []),
   ...(run['refresh-only'] ? ['refresh only'] : []),
-  ...(run['auto-apply'] ? ['applies by itself'] : []),
+  ...(run['auto-apply'] ? ['auto-apply'] : []),
 ];
+
+/** Facts by which nobody decides. */
+const RunDetails = ({ id, run }: { id: string; run: RunAttributes }) => {
+  const flags = flagsOf(run);
+  const targets = run['target-addrs'] ?? [];
+  return (
+    <details className="card">
+      <summary>Details</summary>
+      <FactList
+        facts={[
+          ['Run', <code key="id">{id}</code>],
+          ['Started', formatExactTime(run['created-at'])],
+          ['Source', run.source],
+          ['Version', run['terraform-version'] ?? '–'],
+          ...(flags.length > 0 ? [['Options', flags.join(', ')] as const] : []),
+          ...(targets.length > 0 ? [['Targets', targets.join(', ')] as const] : []),
+        ]}
+      />
+      <Commands commands={[workspacesCurl('GET', `runs/${id}?include=plan,apply`)]} />
+    </details>
+  );
+};
 
 const Run = ({ document }: { document: OneDocument<RunAttributes> }) => {
   const { organization, workspace: named } = route.useParams();
@@ -83,13 +107,15 @@ const Run = ({ document }: { document: OneDocument<RunAttributes> }) => {
   const workspace =
     includedOne<{ name: string }>(document, document.data, 'workspace')?.attributes.name ?? named;
   const everyMs = hasEnded(run.status) ? undefined : REFRESH_MS;
-  const flags = flagsOf(run);
+  const failed = [plan, apply].find((phase) => phase?.attributes.status === 'errored');
   return (
     <Page
       title={run.message === '' ? id : run.message}
       windowTitle={`Run in ${workspace}`}
+      isSticky
       lead={
         <>
+          <Pill tone={runTone(run.status)}>{inWords(run.status)}</Pill> ·{' '}
           <Link
             to="/app/$organization/workspaces/$workspace"
             params={{ organization, workspace }}
@@ -97,33 +123,26 @@ const Run = ({ document }: { document: OneDocument<RunAttributes> }) => {
           >
             {workspace}
           </Link>{' '}
-          · <code>{id}</code> · <Pill tone={runTone(run.status)}>{inWords(run.status)}</Pill>
+          · {author?.attributes.username ?? run.source} ·{' '}
+          <time dateTime={run['created-at']} title={formatExactTime(run['created-at'])}>
+            {formatDistance(run['created-at'], Date.now())}
+          </time>
         </>
       }
-      actions={<RunActions runId={id} run={run} />}
+      actions={<RunActions runId={id} run={run} workspace={workspace} plan={plan?.attributes} />}
     >
-      <Card>
-        <FactList
-          facts={[
-            ['Begun', formatTime(run['created-at'])],
-            ['By', author?.attributes.username ?? '–'],
-            ['Source', run.source],
-            ['Version', run['terraform-version'] ?? '–'],
-            ...(flags.length > 0 ? [['Kind', flags.join(', ')] as const] : []),
-            ...((run['target-addrs'] ?? []).length > 0
-              ? [['Targets', (run['target-addrs'] ?? []).join(', ')] as const]
-              : []),
-          ]}
-        />
-        <Commands commands={[workspacesCurl('GET', `runs/${id}?include=plan,apply`)]} />
-      </Card>
-      <RunCommit document={document} />
+      <RunTimeline run={run} />
+      {failed && (
+        <RunErrors key={failed.id} phaseId={failed.id} url={failed.attributes['log-read-url']} />
+      )}
       {plan && (
         <Phase title="Plan" phase={plan}>
-          {plan.attributes.status === 'finished' && <PlanChangesView planId={plan.id} />}
+          {plan.attributes.status === 'finished' && <PlannedChangesView planId={plan.id} />}
         </Phase>
       )}
       {apply && !run['plan-only'] && <Phase title="Apply" phase={apply} />}
+      <RunCommit document={document} />
+      <RunDetails id={id} run={run} />
       <RunComments runId={id} mayComment={run.permissions['can-comment']} />
       <RunEvents runId={id} everyMs={everyMs} />
     </Page>
