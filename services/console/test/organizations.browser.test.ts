@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { confirm } from './confirm.ts';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
+import { faultsInVariants } from './page-faults.ts';
 
 const site = useConsole();
 const O = 'organizations/acme';
@@ -52,6 +53,43 @@ beforeAll(async () => {
 }, PATIENCE_MS);
 
 describe('an organization', { timeout: PATIENCE_MS }, () => {
+  test('limits the lifetime of tokens, unless that refused the token of whoever asks for it', async () => {
+    const { data: own } = await site.workspaces('GET', 'account/details');
+    const made = await site.workspaces(
+      'POST',
+      `users/${own.id}/authentication-tokens`,
+      create('authentication-tokens', {
+        'expired-at': new Date(Date.now() + 3_600_000).toISOString(),
+      }),
+    );
+    const lasting = await site.openSignedIn('/app/acme/settings');
+    const words = 'API tokens that were made for longer';
+    await lasting.page.getByLabel(words).check();
+    await lasting.page.getByRole('button', { name: 'Save access' }).click();
+    const label = lasting.page.locator('label', { hasText: words });
+    await label.getByRole('alert').filter({ hasText: 'the token of this request' }).waitFor();
+
+    const { page, problems } = await site.openSignedIn('/app/acme/workspaces', {
+      workspaces: made.data.attributes.token,
+    });
+    await page.getByRole('navigation').getByRole('link', { name: 'Settings' }).click();
+    await page.getByLabel(words).check();
+    await page.getByRole('button', { name: 'Save access' }).click();
+    const notices = page.getByRole('status', { name: 'Notices' });
+    await notices.getByText('Saved.', { exact: true }).waitFor();
+    expect(await page.getByLabel('Of a member').inputValue()).toBe('730d');
+    expect(await faultsInVariants(page, 'settings of an organization')).toEqual({});
+    await lasting.page.reload();
+    await lasting.page.getByText('accepts only API tokens of a limited lifetime').waitFor();
+    await site.workspaces(
+      'PATCH',
+      O,
+      create('organizations', { 'max-ttl-enabled': false }),
+      made.data.attributes.token,
+    );
+    expect(problems).toEqual([]);
+  });
+
   test('changes the settings of a workspace, its tags, its consumers and its sources of runs', async () => {
     await addWorkspace('network');
     await addWorkspace('source');

@@ -1,9 +1,18 @@
+/** A text of the server about one field of a request; `field` is undefined if it is about the whole. */
+export interface FieldFault {
+  readonly field: string | undefined;
+  readonly text: string;
+}
+
 /** An answer with an error status; `message` holds the server's texts. */
 export class ApiProblem extends Error {
   readonly status: number;
-  constructor(status: number, message: string) {
+  /** The same texts one by one, where the server says to which fields they belong. */
+  readonly faults: readonly FieldFault[];
+  constructor(status: number, message: string, faults: readonly FieldFault[] = []) {
     super(message);
     this.status = status;
+    this.faults = faults;
   }
 }
 

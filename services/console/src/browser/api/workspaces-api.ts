@@ -1,6 +1,6 @@
 /** Calls of the workspace API (`/api/v2`), whose documents are JSON:API. */
 
-import { ApiProblem, parsedBody, request } from './api-problem.ts';
+import { ApiProblem, type FieldFault, parsedBody, request } from './api-problem.ts';
 import { warn } from './notices.ts';
 import { endSession, readSession } from './session.ts';
 
@@ -53,12 +53,24 @@ interface WarnedDocument {
 interface JsonApiError {
   readonly title?: string;
   readonly detail?: string;
+  readonly source?: { readonly pointer?: string };
 }
 
-const textOf = (body: unknown, status: number): string => {
+const ATTRIBUTES = '/data/attributes/';
+
+const faultOf = ({ title, detail, source }: JsonApiError): FieldFault => {
+  const pointer = source?.pointer;
+  const field =
+    pointer?.startsWith(ATTRIBUTES) === true ? pointer.slice(ATTRIBUTES.length) : undefined;
+  return { field, text: detail ?? title ?? '' };
+};
+
+const problemOf = (body: unknown, status: number): ApiProblem => {
   const errors = (body as { errors?: readonly JsonApiError[] } | undefined)?.errors ?? [];
-  const texts = errors.map(({ title, detail }) => detail ?? title ?? '').filter(Boolean);
-  return texts.length > 0 ? texts.join('; ') : `the server answered ${status}`;
+  const faults = errors.map(faultOf).filter(({ text }) => text !== '');
+  const texts = faults.map(({ text }) => text);
+  const message = texts.length > 0 ? texts.join('; ') : `the server answered ${status}`;
+  return new ApiProblem(status, message, faults);
 };
 
 /**
@@ -88,7 +100,7 @@ export const callWorkspaces = async <Document>(
   }
   if (answer.status === 401 && call.token === undefined && readSession().workspaces === token)
     endSession('workspaces', 'The API token has expired or was revoked. Sign in again to go on.');
-  throw new ApiProblem(answer.status, textOf(body, answer.status));
+  throw problemOf(body, answer.status);
 };
 
 /** The resource that a relationship names; undefined for none and for a relationship with many. */

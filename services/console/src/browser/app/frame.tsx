@@ -13,14 +13,15 @@ import { leaveSession } from '../session/sign-out.ts';
 import { useHealth } from '../session/use-health.ts';
 import { NamespaceSwitch } from './namespace-switch.tsx';
 import { OrganizationLinks } from './organization-links.tsx';
-import { LINK_PATHS, SCREEN_GROUPS, tokenNeededBy } from './screens.ts';
+import { LINK_PATHS, tokenNeededBy } from './screens.ts';
 import { SearchButton } from './search.tsx';
+import { useScreens } from './use-screens.ts';
 
 const Navigation = () => {
-  const session = useSession();
+  const groups = useScreens();
   return (
     <nav aria-label="Pages">
-      {SCREEN_GROUPS.filter(({ needs }) => session[needs] !== undefined).map((group) => (
+      {groups.map((group) => (
         <section key={group.title}>
           <h2>{group.title}</h2>
           <ul>

@@ -12,6 +12,7 @@ const PAGES = [
   ['/app/$organization/teams', 'Teams'],
   ['/app/$organization/agent-pools', 'Agent pools'],
   ['/app/$organization/version-control', 'Version control'],
+  ['/app/$organization/settings', 'Settings'],
 ] as const;
 
 /** Links to the workspaces of the first organizations; the organizations page lists all. */

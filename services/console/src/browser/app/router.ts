@@ -197,6 +197,19 @@ const apiTokens = createRoute({
     'ApiTokensPage',
   ),
 });
+const siteSignIn = createRoute({
+  ...parent,
+  path: '/app/settings/sign-in',
+  component: lazyRouteComponent(() => import('../site/sign-in-page.tsx'), 'SiteSignInPage'),
+});
+const organizationSettings = createRoute({
+  ...parent,
+  path: '/app/$organization/settings',
+  component: lazyRouteComponent(
+    () => import('../organizations/organization-page.tsx'),
+    'OrganizationPage',
+  ),
+});
 const workspaces = createRoute({
   ...parent,
   path: '/app/$organization/workspaces',
@@ -299,6 +312,8 @@ export const router = createRouter({
     commandLogin,
     clientSignIn,
     apiTokens,
+    siteSignIn,
+    organizationSettings,
     workspaces,
     workspace,
     projects,

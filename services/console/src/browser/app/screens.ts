@@ -12,6 +12,9 @@ export const CONFIRM_EMAIL_PATH = '/app/confirm-email';
 /** The link for a new password; the code follows after "#", and without one it is asked for. */
 export const NEW_PASSWORD_PATH = '/app/new-password';
 
+/** Only administrators of the site change how people sign in to it. */
+export const SITE_SIGN_IN_PATH = '/app/settings/sign-in';
+
 /** Pages for somebody without a session. */
 export const LINK_PATHS: readonly string[] = [
   INVITATION_PATH,
@@ -36,7 +39,8 @@ export interface Screen {
     | '/ui/replication'
     | '/app'
     | '/app/settings/account'
-    | '/app/settings/tokens';
+    | '/app/settings/tokens'
+    | '/app/settings/sign-in';
   readonly title: string;
   readonly needs: TokenKind;
 }
@@ -60,6 +64,7 @@ export const SCREEN_GROUPS: readonly ScreenGroup[] = [
       ['/app', 'Organizations'],
       ['/app/settings/tokens', 'API tokens'],
       ['/app/settings/account', 'Account'],
+      [SITE_SIGN_IN_PATH, 'Sign-in'],
     ]),
   },
   {

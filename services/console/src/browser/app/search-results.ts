@@ -1,8 +1,8 @@
 /** Search results: screens immediately, entities once the APIs answer. */
 import { useQueries, useQueryClient } from '@tanstack/react-query';
 import { useSession } from '../api/session.ts';
-import { SCREEN_GROUPS } from './screens.ts';
 import { type Found, SEARCH_SOURCES } from './search-sources.ts';
+import { useScreens } from './use-screens.ts';
 
 export type { Found } from './search-sources.ts';
 
@@ -38,11 +38,10 @@ export const useFound = (text: string): SearchResults => {
     })),
   });
   const wanted = text.toLowerCase();
-  const screens = SCREEN_GROUPS.filter(({ needs }) => session[needs] !== undefined).flatMap(
-    (group) =>
-      group.screens
-        .filter(({ title }) => title.toLowerCase().includes(wanted))
-        .map(({ title, to }) => ({ title, more: group.title, address: to as string })),
+  const screens = useScreens().flatMap((group) =>
+    group.screens
+      .filter(({ title }) => title.toLowerCase().includes(wanted))
+      .map(({ title, to }) => ({ title, more: group.title, address: to as string })),
   );
   const entities = sources.map(({ title }, at) => {
     const { found = [], count = found.length } = answers[at]?.data ?? {};

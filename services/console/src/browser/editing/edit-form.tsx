@@ -11,12 +11,13 @@ import {
   useRef,
   useState,
 } from 'react';
-import { messageOf } from '../api/api-problem.ts';
+import { ApiProblem, messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { type Command, Commands } from '../components/commands.tsx';
 import { Problem } from '../components/page.tsx';
 import { type Conflict, Conflicts, decidedIn } from './conflicts.tsx';
 import type { EditTarget } from './edit-target.ts';
+import { type Faults, FaultsOfForm } from './faults.tsx';
 import { enteredIn, labelOf, shownIn, valuesIn } from './form-values.ts';
 import { compare, type FieldValues } from './three-way.ts';
 
@@ -38,6 +39,8 @@ export interface Edit<Document, Values extends FieldValues> {
   readonly save?: string;
   /** The request on other command lines than curl. */
   readonly commands?: (body: object) => readonly Command[];
+  /** Whether each field has its `Fault`, so that only the other texts of a refusal stand above them. */
+  readonly hasFaults?: boolean;
   /** Asked before anything is sent; false stops. */
   readonly mayStore?: (values: Values) => boolean;
 }
@@ -80,6 +83,21 @@ const bodySoFar = <Document, Values extends FieldValues>(
   } catch {
     return {};
   }
+};
+
+/** The texts of a refusal that belong to fields of the form, and a text for all others. */
+const toldOf = (
+  error: Error | null,
+  fields: FieldValues,
+): { readonly faults: Faults; readonly rest: string | undefined } => {
+  if (error === null || error instanceof Undecided) return { faults: new Map(), rest: undefined };
+  const all = error instanceof ApiProblem ? error.faults : [];
+  const placed = all.filter(({ field }) => field !== undefined && field in fields);
+  const others = all.filter((fault) => !placed.includes(fault)).map(({ text }) => text);
+  return {
+    faults: new Map(placed.map(({ field = '', text }) => [field, text])),
+    rest: placed.length === 0 ? messageOf(error) : others.join('; ') || undefined,
+  };
 };
 
 const isEmpty = (values: object): boolean => Object.keys(values).length === 0;
@@ -144,13 +162,13 @@ export const EditForm = <Document, Values extends FieldValues>(
       const { changed, conflicts } = compare(draft.base, mine, theirs);
       const current = form.current;
       if (conflicts.length > 0 && current !== null) {
-        const told = conflicts.map((name) => ({
+        const asked = conflicts.map((name) => ({
           name,
           label: labelOf(current, name),
           theirs: shownIn(current, name, theirs[name] ?? ''),
           mine: shownIn(current, name, mine[name] ?? ''),
         }));
-        draw(newest, changed, told);
+        draw(newest, changed, asked);
         throw new Undecided();
       }
       if (!isEmpty(changed)) await target.send(bodyOf(changed, newest));
@@ -172,6 +190,7 @@ export const EditForm = <Document, Values extends FieldValues>(
     if (props.mayStore?.({ ...draft.base, ...mine }) !== false) saving.run(mine);
   };
   const body = bodySoFar(bodyOf, entered, draft.document);
+  const told = toldOf(saving.error, props.hasFaults === true ? draft.base : {});
   return (
     <form
       ref={form}
@@ -180,13 +199,13 @@ export const EditForm = <Document, Values extends FieldValues>(
       aria-label={label}
       className={props.className}
     >
-      {saving.error !== null && !(saving.error instanceof Undecided) && (
-        <Problem>{messageOf(saving.error)}</Problem>
-      )}
+      {told.rest !== undefined && <Problem>{told.rest}</Problem>}
       <Conflicts conflicts={draft.conflicts} />
-      <Fragment key={draft.round}>
-        {props.fields({ ...draft.base, ...draft.carried }, draft.document)}
-      </Fragment>
+      <FaultsOfForm value={told.faults}>
+        <Fragment key={draft.round}>
+          {props.fields({ ...draft.base, ...draft.carried }, draft.document)}
+        </Fragment>
+      </FaultsOfForm>
       <Commands commands={[target.command(body), ...(props.commands?.(body) ?? [])]} />
       <div className="form-actions">
         <button type="submit" className="primary" disabled={saving.isPending}>

@@ -13,9 +13,12 @@ interface Account {
   };
 }
 
-/** Only administrators of the site create organizations, and turn switches. A token of a team has no account. */
-export const useIsSiteAdministrator = (): boolean => {
-  const { data } = useDocument<Account>('account/details');
+/**
+ * Only administrators of the site create organizations, and turn switches. A token of a team has no account.
+ * @param enabled false where nobody is signed in to the workspace API
+ */
+export const useIsSiteAdministrator = (enabled = true): boolean => {
+  const { data } = useDocument<Account>('account/details', { enabled });
   return data?.data.attributes.permissions?.['can-create-organizations'] === true;
 };
 
