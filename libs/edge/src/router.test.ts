@@ -24,7 +24,7 @@ const service = createEdgeService({
   routes: PATHS.map(([method, path]) => ({
     method,
     path,
-    operation: {},
+    operation: () => ({}),
     handle: (exchange) =>
       Promise.resolve(edgeResponse(200, {}, Buffer.from(JSON.stringify([path, exchange.params])))),
   })),
@@ -90,7 +90,7 @@ test('names the methods that a path has when it refuses one', async () => {
     routes: (['GET', 'PUT'] as const).map((method) => ({
       method,
       path: '/a',
-      operation: {},
+      operation: () => ({}),
       handle: () => Promise.resolve(edgeResponse(204)),
     })),
     renderError: (error) => {
@@ -113,7 +113,7 @@ test('lets a route refuse methods with its own document', async () => {
       {
         method: 'POST',
         path: '/a/:id',
-        operation: {},
+        operation: () => ({}),
         handle: () => Promise.resolve(edgeResponse(204)),
         refuse: (error, { params }) =>
           Promise.resolve(edgeResponse(error.httpStatus, { allow: `${params['id']}` })),

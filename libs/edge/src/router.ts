@@ -56,8 +56,8 @@ export interface Route {
    * segments and gives the parameter `path`; fixed text may follow it: `/mounts/*` + `/tune`.
    */
   readonly path: string;
-  /** OpenAPI 3.1 Operation Object. */
-  readonly operation: Readonly<Record<string, unknown>>;
+  /** OpenAPI 3.1 Operation Object. It is made when the document is asked for, which few processes ever are. */
+  operation(): Readonly<Record<string, unknown>>;
   handle(exchange: RouteExchange): Promise<EdgeResponse>;
   /**
    * Answers a request to this path with a method that no route has, for paths whose error document differs
@@ -111,9 +111,10 @@ const toOpenApiPaths = ({
     const key = route.method === 'LIST' ? 'x-list' : route.method.toLowerCase();
     const path = toOpenApiPath(route.path);
     const needsNothing = isPublic?.(path.replaceAll(/\{\w+\}/g, '+')) === true;
+    const operation = route.operation();
     paths[path] = {
       ...paths[path],
-      [key]: needsNothing ? { ...route.operation, security: [] } : route.operation,
+      [key]: needsNothing ? { ...operation, security: [] } : operation,
     };
   }
   return paths;

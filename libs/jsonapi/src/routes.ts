@@ -76,7 +76,7 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
   return {
     method: definition.method,
     path: definition.path,
-    operation: describeEndpoint(tag, definition),
+    operation: () => describeEndpoint(tag, definition),
     handle: async (exchange): Promise<EdgeResponse> => {
       const principal = callerOf(definition, exchange);
       // Before the handler, which may change something and then find that it cannot answer as asked.

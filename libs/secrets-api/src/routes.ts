@@ -101,15 +101,16 @@ const toRoute = (
 ): Route => ({
   method,
   path: declared.path,
-  operation: describeOperation({
-    method,
-    path: declared.path,
-    tag: declared.tag,
-    fields: declared.fields,
-    summary: operation.summary,
-    description: operation.description,
-    answer: operation.answer,
-  }),
+  operation: () =>
+    describeOperation({
+      method,
+      path: declared.path,
+      tag: declared.tag,
+      fields: declared.fields,
+      summary: operation.summary,
+      description: operation.description,
+      answer: operation.answer,
+    }),
   handle: async (exchange): Promise<EdgeResponse> => {
     const { head, params } = exchange;
     const sent = await readData(method, exchange);

@@ -6,7 +6,7 @@ export {
 } from './acme-session.ts';
 export { bareEnvironment } from './bare-environment.ts';
 export { type LinkedCall, type LinkedServer, startLinkedServer } from './bitbucket-server-stub.ts';
-export { runSources } from './bundled-processes/bundled-process.ts';
+export { bundledProcess, runSources } from './bundled-processes/bundled-process.ts';
 export { type CertificateFiles, writeCertificates } from './certificate-files.ts';
 export { type DnsOptions, type DnsRecordType, type DnsServer, startDns } from './dns.ts';
 export { documentedCommands } from './documented-commands.ts';

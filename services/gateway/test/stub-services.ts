@@ -40,7 +40,7 @@ const json = (status: number, document: unknown) =>
 const route = (method: EdgeMethod, path: string, handle: Route['handle']): Route => ({
   method,
   path,
-  operation: { summary: `${method} ${path}` },
+  operation: () => ({ summary: `${method} ${path}` }),
   handle,
 });
 

@@ -8,7 +8,7 @@ import { startGateway } from './stub-services.ts';
 const counted = (path: string): Route => ({
   method: 'PUT',
   path,
-  operation: { summary: path },
+  operation: () => ({ summary: path }),
   handle: async ({ body }) => {
     let count = 0;
     for await (const chunk of body.chunks()) count += chunk.byteLength;

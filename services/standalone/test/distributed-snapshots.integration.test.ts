@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import {
   bareEnvironment,
+  bundledProcess,
   type KeelsonProcess,
   type PostgresServer,
   type RedisServer,
@@ -105,7 +106,7 @@ const unseal = async (url: string, shares: readonly string[]): Promise<void> => 
   throw new Error('the shares did not unseal');
 };
 
-const COMMAND = join(import.meta.dirname, '../../cli/src/main.ts');
+const COMMAND = await bundledProcess('services/cli/src/main.ts');
 
 const keelson = async (
   given: readonly string[],

@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  bundledProcess,
   type KeelsonProcess,
   startKeelson,
   type TemporaryDirectory,
@@ -11,7 +12,7 @@ import { callsOf } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { blocksOf, openRunbookShell } from './runbook-shell.ts';
 
-const MAIN = join(import.meta.dirname, '../src/main.ts');
+const MAIN = await bundledProcess('services/standalone/src/main.ts');
 
 const MIB = 1024 * 1024;
 

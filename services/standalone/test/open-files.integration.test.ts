@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import {
+  bundledProcess,
   type KeelsonProcess,
   startKeelson,
   type TemporaryDirectory,
@@ -12,7 +12,7 @@ import {
 } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-const MAIN = join(import.meta.dirname, '../src/main.ts');
+const MAIN = await bundledProcess('services/standalone/src/main.ts');
 const FILES = 512;
 /** Half of the files is kept, and two ports share the rest. */
 const CONNECTIONS = FILES / 4;

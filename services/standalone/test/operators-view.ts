@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import {
   bareEnvironment,
+  bundledProcess,
   findBinary,
   findFreePort,
   type KeelsonProcess,
   ServerProcess,
 } from '@keelson/testkit';
 
-const CLI = join(import.meta.dirname, '../../cli/src/main.ts');
 const MONITORING = join(import.meta.dirname, '../../../deploy/monitoring');
 
 export interface Ended {
@@ -27,7 +27,8 @@ export const keelson = async (
   env: Readonly<Record<string, string>>,
   input = '',
 ): Promise<Ended> => {
-  const child = spawn(process.execPath, [CLI, ...given], {
+  const command = await bundledProcess('services/cli/src/main.ts');
+  const child = spawn(process.execPath, [command, ...given], {
     env: { ...bareEnvironment('/nonexistent'), ...env },
   });
   child.stdin.on('error', () => undefined).end(input);

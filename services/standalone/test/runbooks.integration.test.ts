@@ -7,6 +7,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
+  bundledProcess,
   type KeelsonProcess,
   type NatsServer,
   startKeelson,
@@ -228,7 +229,7 @@ until_equal "$A" "$B" dr`);
   },
 
   'check-storage': async () => {
-    const command = join(import.meta.dirname, '../../cli/src/main.ts');
+    const command = await bundledProcess('services/cli/src/main.ts');
     await shell.paste(`keelson() { '${process.execPath}' '${command}' "$@"; }`);
     const nowhere = 'postgres://keelson:hunter2@127.0.0.1:1/sys';
     await shell.set({ DATA: a.process.dataFolder, DATABASE_URL: nowhere });

@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import {
   bareEnvironment,
+  bundledProcess,
   type KeelsonProcess,
   type S3Server,
   startKeelson,
@@ -126,7 +127,7 @@ const restorationOf = ({ dataFolder }: KeelsonProcess, service: string): string 
   }
 };
 
-const COMMAND = join(import.meta.dirname, '../../cli/src/main.ts');
+const COMMAND = await bundledProcess('services/cli/src/main.ts');
 
 /** The command line, which ends with this code and text. */
 const keelson = async (

@@ -60,6 +60,9 @@ export interface Declaration {
 
 const declarations: Declaration[] = [];
 
+/** In order, until another one is registered: a start asks for them hundreds of times. */
+let ordered: readonly Declaration[] | undefined;
+
 /** A place of the records of a declaration. */
 interface Place {
   readonly segments: readonly string[];
@@ -86,6 +89,7 @@ const addPlaces = (declaration: Declaration): void => {
 /** Called by every declaration, so that none can be forgotten in a list. */
 export const register = (declaration: Declaration): Declaration => {
   declarations.push(declaration);
+  ordered = undefined;
   addPlaces(declaration);
   return declaration;
 };
@@ -109,8 +113,10 @@ export const declarationsOwnedBy = (kind: string): readonly Declaration[] =>
 const nameAndScopes = ({ name, scopes }: Declaration): string => `${name} ${scopes.join()}`;
 
 /** Declarations of the modules loaded so far, in order of their names and scopes. */
-export const declaredRecords = (): readonly Declaration[] =>
-  declarations.toSorted((a, b) => (nameAndScopes(a) < nameAndScopes(b) ? -1 : 1));
+export const declaredRecords = (): readonly Declaration[] => {
+  ordered ??= declarations.toSorted((a, b) => (nameAndScopes(a) < nameAndScopes(b) ? -1 : 1));
+  return ordered;
+};
 
 /** The kinds of records of the modules loaded so far. */
 export const declaredKinds = (): readonly RecordKind[] => declarations.map(({ codec }) => codec);

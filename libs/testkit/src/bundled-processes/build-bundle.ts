@@ -4,7 +4,7 @@
  * threads and files that it names by it are those of the repository.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ENTRIES } from './entries.ts';
@@ -58,6 +58,8 @@ const bundle = async (): Promise<string> => {
   rmSync(building, { recursive: true, force: true });
   await made.write({ dir: building, format: 'esm', keepNames: true });
   await made.close();
+  // Otherwise every start compiles each file once more to find out that it is a module.
+  writeFileSync(join(building, 'package.json'), JSON.stringify({ type: 'module' }));
   const states = statesOf(ROOT, [...sources]);
   const digest = createHash('sha256').update(states.join('\n')).digest('hex').slice(0, 16);
   const target = join(folder, digest);

@@ -1,7 +1,7 @@
 /**
- * The processes of Keelson as tests start them: from one bundle of the sources. Finding and loading 2,700 modules one
+ * The processes of Keelson and its command as tests start them: from one bundle of the sources. Finding and loading 2,700 modules one
  * by one takes three quarters of the CPU time of a start, and a run of all tests starts hundreds of processes. Tests
- * of a release, and those that are about a start, run the sources.
+ * of a release run the sources.
  */
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';

@@ -2,6 +2,7 @@
 export const ENTRIES = [
   'libs/rpc/src/internal-issuer/main.ts',
   'services/auth/src/main.ts',
+  'services/cli/src/main.ts',
   'services/gateway/src/main.ts',
   'services/pki/src/main.ts',
   'services/standalone/src/main.ts',

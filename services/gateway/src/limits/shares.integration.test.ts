@@ -21,7 +21,7 @@ const BUSY_MS = 5;
 const openHeldService = () => {
   const arrived: { readonly name: string; readonly answer: () => void }[] = [];
   let onArrival = (): void => undefined;
-  const operation = { summary: 'held' };
+  const operation = () => ({ summary: 'held' });
   const service = createEdgeService({
     service: 'workspace',
     version: '1',

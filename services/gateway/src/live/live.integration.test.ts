@@ -39,7 +39,7 @@ const asked = (times: number): Promise<void> =>
 const route = (path: string, answer: Route['handle']): Route => ({
   method: 'GET',
   path,
-  operation: { summary: path },
+  operation: () => ({ summary: path }),
   handle: answer,
 });
 

@@ -248,7 +248,7 @@ describe('limits of HTTP/2', () => {
 
   /** A gateway whose services answer POST by `handle`. */
   const startWith = (handle: Route['handle']): Promise<Gateway> => {
-    const operation = { summary: 'of this test' };
+    const operation = () => ({ summary: 'of this test' });
     const serve = (service: string, pathPrefix: string, path: string) =>
       createEdgeService({
         service,

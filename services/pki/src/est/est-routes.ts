@@ -190,7 +190,7 @@ export const estRoutes = (parts: EstParts): Route[] => {
   ): Route => ({
     method,
     path,
-    operation: describe(summary),
+    operation: () => describe(summary),
     handle: inPlainText(handle),
     refuse: (error) => Promise.resolve(refusalInPlainText(error)),
   });

@@ -117,13 +117,13 @@ export const ocspRoutes = (parts: OcspRouteParts): Route[] =>
     {
       method: 'POST',
       path,
-      operation: operation('Query the status of certificates'),
+      operation: () => operation('Query the status of certificates'),
       handle: (exchange) => serve(parts, exchange, path, unified),
     },
     {
       method: 'GET',
       path: `${path}/*`,
-      operation: operation('Query the status of certificates, with the request in base64'),
+      operation: () => operation('Query the status of certificates, with the request in base64'),
       handle: (exchange) => serve(parts, exchange, path, unified),
     },
   ]);

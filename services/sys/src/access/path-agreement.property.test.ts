@@ -15,7 +15,7 @@ import { parseRequestPath, withoutEmptySegments } from './domain/request-path.ts
 const reachedBy = (...names: string[]): Route => ({
   method: 'GET',
   path: `/${names.join('/')}`,
-  operation: {},
+  operation: () => ({}),
   handle: ({ params }) => {
     const segments = names.map((name) => (name.startsWith(':') ? params[name.slice(1)] : name));
     return Promise.resolve(edgeResponse(200, {}, Buffer.from(JSON.stringify(segments))));

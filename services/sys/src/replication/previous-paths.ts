@@ -20,7 +20,7 @@ export const withFormerPaths = (routes: readonly Route[]): Route[] => [
     formerPathsOf(route.path).map((path) => ({
       ...route,
       path,
-      operation: { ...route.operation, deprecated: true },
+      operation: () => ({ ...route.operation(), deprecated: true }),
     })),
   ),
 ];

@@ -111,16 +111,16 @@ const HEALTH_STATUSES = [429, 472, 473, 501, 503] as const;
 /** The codes that a request may choose are statuses of the same content. */
 const withAnyStatus = (route: Route): Route => ({
   ...route,
-  operation: {
-    ...route.operation,
+  operation: () => ({
+    ...route.operation(),
     responses: {
-      ...(route.operation['responses'] as object),
+      ...(route.operation()['responses'] as object),
       default: {
         description: 'The health under a status that the request chose, or a refusal.',
         content: { 'application/json': {} },
       },
     },
-  },
+  }),
 });
 
 const LEADER = {

@@ -20,7 +20,7 @@ const restoreRoutes = (snapshots: Snapshots, path: string, isForced: boolean): R
   (['POST', 'PUT'] as const).map((method) => ({
     method,
     path,
-    operation: {
+    operation: () => ({
       summary: isForced
         ? 'Replace everything by a snapshot that other keys may have encrypted'
         : 'Replace everything by a snapshot of this cluster',
@@ -36,7 +36,7 @@ const restoreRoutes = (snapshots: Snapshots, path: string, isForced: boolean): R
         204: { description: 'Everything was replaced.' },
         '4XX': REFUSED,
       },
-    },
+    }),
     handle: async ({ body }) => {
       const warnings = await snapshots.restore({ chunks: body.chunks(), isForced });
       return warnings.length === 0
@@ -53,14 +53,14 @@ export const snapshotRoutes = (snapshots: Snapshots): Route[] => [
   {
     method: 'GET',
     path: PATH,
-    operation: {
+    operation: () => ({
       summary: 'A snapshot of all services of the cluster',
       tags: [TAG],
       responses: {
         200: { description: 'A tar archive under gzip.', content: { [MEDIA_TYPE]: binary } },
         '4XX': REFUSED,
       },
-    },
+    }),
     handle: async ({ head, signal }) => {
       const headers = {
         'content-type': MEDIA_TYPE,

@@ -122,7 +122,7 @@ const route = (
 ): Route => ({
   method,
   path: `${form.route}/${path}`,
-  operation: describe(summary),
+  operation: () => describe(summary),
   handle: (exchange) =>
     answered(serving, exchange, form, (directory) => answer(exchange, directory)),
   refuse: (_, exchange) =>
@@ -186,7 +186,7 @@ const preflightRoute = (
 ): Route => ({
   method: 'OPTIONS',
   path: `${form.route}/${path}`,
-  operation: describe('Methods and headers for pages of other origins (RFC 8555 §6.1)'),
+  operation: () => describe('Methods and headers for pages of other origins (RFC 8555 §6.1)'),
   handle: ({ head }) => Promise.resolve(answerPreflight(requireMount(head), methods)),
 });
 

@@ -19,7 +19,7 @@ export const apiDescriptionRoutes = (
   return NAMES.map((name) => ({
     method: 'GET',
     path: `/openapi/${name}.json`,
-    operation: {
+    operation: () => ({
       tags: ['API description'],
       summary: 'Describe the API as an OpenAPI document',
       security: [],
@@ -28,7 +28,7 @@ export const apiDescriptionRoutes = (
         304: { description: 'It is as it was at If-Modified-Since.' },
         '4XX': { $ref: '#/components/responses/Refused' },
       },
-    },
+    }),
     handle: async ({ head }) => {
       const headers = { 'last-modified': new Date(changedAtMs).toUTCString() };
       const knownAtMs = Date.parse(head.headers['if-modified-since'] ?? '');

@@ -33,7 +33,7 @@ export const signedRoute = <const Path extends string>(
 ): Route => ({
   method,
   path,
-  operation: {
+  operation: () => ({
     tags: [tag],
     summary,
     security: [],
@@ -49,7 +49,7 @@ export const signedRoute = <const Path extends string>(
       403: { $ref: '#/components/responses/Refused' },
       default: { $ref: '#/components/responses/Refused' },
     },
-  },
+  }),
   handle: async (exchange) => {
     const { head, query, params } = exchange;
     const [signed, expires, signature] =

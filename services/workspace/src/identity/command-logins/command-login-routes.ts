@@ -110,7 +110,7 @@ const json = (description: string, schema: object) => ({
 export const commandTokenRoute = (context: IdentityContext): Route => ({
   method: 'POST',
   path: COMMAND_LOGIN.tokenPath,
-  operation: {
+  operation: () => ({
     tags: ['tokens'],
     summary:
       'Exchange the code of an approved login for a token of the user, as terraform login does',
@@ -120,7 +120,7 @@ export const commandTokenRoute = (context: IdentityContext): Route => ({
       400: json('No token is given for this.', ERROR),
       default: { $ref: '#/components/responses/Refused' },
     },
-  },
+  }),
   handle: async ({ head, body }) => {
     const bytes = await body.bytes(FORM_BYTES);
     const type = (head.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();

@@ -38,7 +38,7 @@ export const webhookRoutes = (context: VcsContext): Route[] => [
   {
     method: 'POST',
     path: '/webhooks/repositories/:hook_id',
-    operation: {
+    operation: () => ({
       tags: ['repositories'],
       summary: 'Deliver an event of a repository, as its provider does',
       security: [],
@@ -53,7 +53,7 @@ export const webhookRoutes = (context: VcsContext): Route[] => [
         413: refused('The delivery is larger than this installation allows.'),
         default: { $ref: '#/components/responses/Refused' },
       },
-    },
+    }),
     handle: async ({ head, params, body }) => {
       const bytes = await body.bytes(MAX_DELIVERY_BYTES);
       const delivery = { headers: head.headers, body: bytes };
