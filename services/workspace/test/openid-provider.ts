@@ -32,7 +32,7 @@ export const startOpenIdProvider = async (redirectUri: string): Promise<OpenIdPr
   const provider = new Provider(issuer, {
     clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [redirectUri] }],
     claims: {
-      openid: ['sub'],
+      openid: ['sub', 'amr'],
       email: ['email', 'email_verified'],
       profile: ['preferred_username', 'groups'],
     },
@@ -61,7 +61,8 @@ export const startOpenIdProvider = async (redirectUri: string): Promise<OpenIdPr
         response,
       );
       if (prompt.name === 'login') {
-        const login = { login: { accountId: subject } };
+        const { amr } = people.get(subject) ?? {};
+        const login = { login: { accountId: subject, ...(Array.isArray(amr) && { amr }) } };
         await provider.interactionFinished(request, response, login);
         return;
       }

@@ -1,6 +1,11 @@
 /** People with passwords, for tests of signing in. */
 import { type MailServer, startMailServer } from '@keelson/testkit';
-import { type Harness, type Reply, startHarness } from './workspace-harness.ts';
+import {
+  type Harness,
+  type HarnessOptions,
+  type Reply,
+  startHarness,
+} from './workspace-harness.ts';
 
 export const PASSWORD = 'three words and a 4th';
 
@@ -25,10 +30,14 @@ export interface Site extends AsyncDisposable {
 }
 
 /** A service in which people sign in with passwords, and the server to which it sends its mails. */
-export const startSite = async (): Promise<Site> => {
+export const startSite = async (config: HarnessOptions['config'] = {}): Promise<Site> => {
   const mail = await startMailServer();
   const harness = await startHarness({
-    config: { workspaceSmtpUrl: mail.url, workspaceMailFrom: 'keelson@keelson.example' },
+    config: {
+      workspaceSmtpUrl: mail.url,
+      workspaceMailFrom: 'keelson@keelson.example',
+      ...config,
+    },
   });
   await enablePasswords(harness);
   return {

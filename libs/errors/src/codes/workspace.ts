@@ -129,7 +129,7 @@ export const WORKSPACE_ERRORS = {
     http: 403,
     retry: true,
     message:
-      'the organization {name} requires two-factor authentication: set it up for your account, and try again',
+      'the organization {name} requires two-factor authentication: set it up for your account, sign in with it, and try again',
   },
   'workspace.forbidden': { grpc: 'PERMISSION_DENIED', http: 403, retry: false, message: '{text}' },
   // Clients expect this status for the deletion of an agent that still reports.

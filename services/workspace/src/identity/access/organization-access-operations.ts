@@ -3,7 +3,6 @@ import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
-import { findSsoSettings, passwordRecords } from '../model/credential-records.ts';
 import type { Organization } from '../model/domain/organization.ts';
 import {
   FULL_ORGANIZATION_ACCESS,
@@ -16,8 +15,8 @@ import { findOrganizationByName, organizationRecords } from '../model/organizati
 import { isOrganizationOff } from '../model/organization-switch-records.ts';
 import { membershipRecords, teamRecords } from '../model/team-records.ts';
 import { findToken, isSession } from '../model/token-records.ts';
-import { type User, userRecords } from '../model/user-records.ts';
 import type { CallerAccess } from './domain/caller-access.ts';
+import { isWithoutSecondFactor } from './second-factor-access.ts';
 
 const present = <T>(value: T | undefined): value is T => value !== undefined;
 
@@ -86,30 +85,6 @@ export const findCallerAccess = async (
 /** A run that is canceled because its organization is off still stores its state. */
 const isOff = async (reads: Reads, { kind }: Principal, { id }: Organization): Promise<boolean> =>
   kind !== 'run' && (await isOrganizationOff(reads, id));
-
-/** Whether the user signs in only at a provider of identities that asks for a second factor. */
-const hasProviderFactor = async (reads: Reads, user: User | undefined): Promise<boolean> => {
-  if (user?.hasSingleSignOn !== true) return false;
-  const settings = await findSsoSettings(reads);
-  if (settings?.enabled !== true || !settings.hasTwoFactor) return false;
-  return (await passwordRecords.find(reads, user.id)) === undefined;
-};
-
-/** Whether a user has a second factor, here or at the provider that alone signs the user in. */
-export const hasOwnSecondFactor = async (reads: Reads, userId: string): Promise<boolean> => {
-  const user = await userRecords.find(reads, userId);
-  return user?.hasSecondFactor === true || hasProviderFactor(reads, user);
-};
-
-/** Whether a user has no access because the organization asks for a second factor, which the user does not have. */
-export const isWithoutSecondFactor = async (
-  reads: Reads,
-  { kind, id }: Principal,
-  { settings }: Organization,
-): Promise<boolean> => {
-  if (kind !== 'user' || settings.collaboratorAuthPolicy !== 'two_factor_mandatory') return false;
-  return !(await hasOwnSecondFactor(reads, id));
-};
 
 /**
  * Whether the caller comes with an API token that was made for longer than the organization allows. Sessions end by

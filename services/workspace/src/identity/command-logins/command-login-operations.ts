@@ -15,7 +15,7 @@ import { hashToken } from '../model/token-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { findPrincipalOf } from '../tokens/principal-operations.ts';
 import { defaultEnd } from '../tokens/token-expiry-operations.ts';
-import { type IssuedToken, issueToken } from '../tokens/token-operations.ts';
+import { factorOf, type IssuedToken, issueToken } from '../tokens/token-operations.ts';
 import {
   addressOfRefusal,
   addressWith,
@@ -107,7 +107,8 @@ export const exchangeCode = (
     if (principal?.id !== code.userId) return undefined;
     const owner = { kind: 'user', id: code.userId } as const;
     const expiresAtMs = await defaultEnd(tx, owner, nowMs);
-    const input = { description: describeLogin(userAgent, nowMs), expiresAtMs };
+    const factor = await factorOf(tx, owner, code.tokenId);
+    const input = { description: describeLogin(userAgent, nowMs), expiresAtMs, ...factor };
     return issueToken(tx, owner, input, code.userId, nowMs);
   });
 

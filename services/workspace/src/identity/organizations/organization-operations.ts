@@ -15,12 +15,11 @@ import { decideOrganizationPermissions } from '../access/domain/organization-per
 import {
   findCallerAccess,
   findCallerRights,
-  hasOwnSecondFactor,
-  isWithoutSecondFactor,
   type OrganizationAccessResult,
   requireOrganization,
   usesTooLongToken,
 } from '../access/organization-access-operations.ts';
+import { hasSecondFactor, isWithoutSecondFactor } from '../access/second-factor-access.ts';
 import {
   DEFAULT_ORGANIZATION_SETTINGS,
   isEmail,
@@ -83,7 +82,7 @@ const requireOwnFactor = async (
   { collaboratorAuthPolicy }: Partial<OrganizationSettings>,
 ): Promise<void> => {
   if (collaboratorAuthPolicy !== 'two_factor_mandatory') return;
-  if (principal.kind === 'user' && (await hasOwnSecondFactor(reads, principal.id))) return;
+  if (principal.kind === 'user' && (await hasSecondFactor(reads, principal))) return;
   refuseInvalid([
     attributeViolation(
       'collaborator-auth-policy',

@@ -128,7 +128,10 @@ export class SsoLogins {
       const nowMs = clock.nowMs();
       const user = await requireSsoUser(tx, settings, person, nowMs);
       if (settings.groupsClaim !== '') await followGroups(tx, user.id, person.groups, nowMs);
-      return issueSession(tx, user.id, answer.userAgent, nowMs, 'single sign-on');
+      return issueSession(tx, user.id, answer.userAgent, nowMs, {
+        isSingleSignOn: true,
+        ...(person.hasTwoFactors && { hasTwoFactors: true }),
+      });
     });
   }
 

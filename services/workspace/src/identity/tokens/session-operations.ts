@@ -2,7 +2,13 @@
 import type { Reads, Transaction } from '@keelson/storage';
 import { findSignInSettings } from '../model/credential-records.ts';
 import { type ApiToken, isExpired } from '../model/domain/token.ts';
-import { type IssuedToken, issueToken, listTokensOf, removeToken } from './token-operations.ts';
+import {
+  type IssuedToken,
+  issueToken,
+  listTokensOf,
+  removeToken,
+  type TokenInput,
+} from './token-operations.ts';
 
 /** Sessions of one user; the oldest ends when there is one too many. */
 const MOST_SESSIONS = 50;
@@ -19,13 +25,16 @@ export const listSessionsOf = async (
     (token) => !isExpired(token, nowMs),
   );
 
-/** @param userAgent as the client states it, by which users know their sessions */
+/**
+ * @param userAgent as the client states it, by which users know their sessions
+ * @param proof how the user has signed in, if not with a password
+ */
 export const issueSession = async (
   tx: Transaction,
   userId: string,
   userAgent: string,
   nowMs: number,
-  by?: 'single sign-on',
+  proof: Pick<TokenInput, 'isSingleSignOn' | 'hasTwoFactors'> = {},
 ): Promise<IssuedToken> => {
   const { sessionMinutes } = await findSignInSettings(tx);
   const known = await listTokensOf(tx, { kind: 'session', id: userId });
@@ -36,7 +45,7 @@ export const issueSession = async (
   const given = {
     description: userAgent.slice(0, LONGEST_DESCRIPTION),
     expiresAtMs: nowMs + sessionMinutes * MINUTE_MS,
-    ...(by === 'single sign-on' && { isSingleSignOn: true as const }),
+    ...proof,
   };
   return issueToken(tx, { kind: 'session', id: userId }, given, userId, nowMs);
 };

@@ -4,6 +4,7 @@ import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { byCreation } from '../../base/creation-order.ts';
 import { notFound } from '../../base/not-found.ts';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
+import { comesWithOneFactor } from '../access/second-factor-access.ts';
 import type { ApiToken, TokenOwnerKind } from '../model/domain/token.ts';
 import { findToken, hashToken, newTokenText, tokenRecords } from '../model/token-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
@@ -12,8 +13,10 @@ import { type DecidedEnd, decideEnd } from './token-expiry-operations.ts';
 export interface TokenInput {
   readonly description: string;
   readonly expiresAtMs: number | null;
-  /** See `ApiToken.isSingleSignOn`. */
+  /** See `ApiToken`. */
   readonly isSingleSignOn?: true;
+  readonly hasTwoFactors?: true;
+  readonly hasOneFactor?: true;
 }
 
 export interface TokenOwner {
@@ -51,6 +54,8 @@ export const issueToken = async (
     createdAtMs: nowMs,
     expiresAtMs: given.expiresAtMs,
     ...(given.isSingleSignOn && { isSingleSignOn: true }),
+    ...(given.hasTwoFactors && { hasTwoFactors: true }),
+    ...(given.hasOneFactor && { hasOneFactor: true }),
   };
   await tokenRecords.write(tx, [hashToken(text)], token);
   return { token, text };
@@ -121,6 +126,14 @@ const makeRoom = async (
   }
 };
 
+/** A token of a user proves no more than that with which it was made. */
+export const factorOf = async (
+  reads: Reads,
+  { kind }: TokenOwner,
+  madeById: string,
+): Promise<{ readonly hasOneFactor?: true }> =>
+  kind === 'user' && (await comesWithOneFactor(reads, madeById)) ? { hasOneFactor: true } : {};
+
 export const createToken = (
   context: IdentityContext,
   principal: Principal,
@@ -133,7 +146,8 @@ export const createToken = (
     const { expiresAtMs, warnings } = await decideEnd(tx, owner, given.expiresAtMs, nowMs);
     await makeRoom(tx, owner, given);
     const createdById = principal.kind === 'user' ? principal.id : null;
-    const issued = await issueToken(tx, owner, { ...given, expiresAtMs }, createdById, nowMs);
+    const input = { ...given, expiresAtMs, ...(await factorOf(tx, owner, principal.tokenId)) };
+    const issued = await issueToken(tx, owner, input, createdById, nowMs);
     return { ...issued, warnings };
   });
 

@@ -17,6 +17,7 @@ test.for([
     email,
     name: '',
     groups: [],
+    hasTwoFactors: false,
   });
 });
 
@@ -27,5 +28,20 @@ test('nobody without a subject, and groups of the token before those of the docu
     { groups: 'b', preferred_username: 'ada' },
     SETTINGS,
   );
-  expect(person).toEqual({ subject: '1', email: undefined, name: 'ada', groups: ['a'] });
+  expect(person).toEqual({
+    subject: '1',
+    email: undefined,
+    name: 'ada',
+    groups: ['a'],
+    hasTwoFactors: false,
+  });
+});
+
+test('two factors count where the token says so, and not the document about the user', () => {
+  const factorsOf = (token: object, userInfo: object = {}) =>
+    personOf({ sub: '1', ...token }, { ...userInfo }, SETTINGS)?.hasTwoFactors;
+  expect(factorsOf({ amr: ['pwd', 'mfa'] })).toBe(true);
+  expect(factorsOf({ amr: ['pwd', 'otp'] })).toBe(false);
+  expect(factorsOf({ amr: ['pwd'] }, { amr: ['mfa'] })).toBe(false);
+  expect(factorsOf({}, { amr: ['mfa'] })).toBe(false);
 });

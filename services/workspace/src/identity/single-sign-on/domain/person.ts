@@ -10,11 +10,16 @@ export interface Person {
   /** From which the name of a new user is made; "" without one. */
   readonly name: string;
   readonly groups: readonly string[];
+  /** Whether the provider has signed that it asked for more than one factor. */
+  readonly hasTwoFactors: boolean;
 }
 
 /** More groups than these are of no use, and each is looked up. */
 const MOST_GROUPS = 1000;
 const LONGEST = 255;
+
+/** RFC 8176, section 2: more than one factor was used, whichever they were. */
+const SEVERAL_FACTORS = 'mfa';
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' && value.length <= LONGEST ? value : '';
@@ -45,6 +50,7 @@ export const personOf = (
     subject,
     email: isVerified ? email : undefined,
     name: textOf(claims[usernameClaim]),
+    hasTwoFactors: textsOf(token['amr']).includes(SEVERAL_FACTORS),
     groups: groupsClaim === '' ? [] : textsOf(claims[groupsClaim]),
   };
 };
