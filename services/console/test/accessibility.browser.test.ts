@@ -19,6 +19,7 @@ const pages = new Map<string, string>([
   ['policies', '/ui/policies'],
   ['policy', '/ui/policies/default'],
   ['tokens', '/ui/tokens'],
+  ['passkeys', '/ui/passkeys'],
   ['mounts', '/ui/mounts'],
   ['audit devices', '/ui/audit'],
   ['snapshots', '/ui/snapshots'],

@@ -88,6 +88,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   'organizations/organizations-page.tsx': ['creates an organization'],
   'organizations/site-switches.tsx': ['switches an organization, a pool or a connection off or on'],
   'overview/overview-page.tsx': ['seals'],
+  'passkeys/passkeys-page.tsx': ['begins a change', 'adds a passkey', 'removes one', 'renames one'],
   'policies/policies-page.tsx': ['creates a policy'],
   'policies/policy-tester.tsx': ['reads a token', 'asks for capabilities'],
   'projects/projects-page.tsx': ['creates a project'],
@@ -120,7 +121,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   'session/invitation-page.tsx': ['accepts an invitation with a password', 'accepts an invitation'],
   'session/new-password-page.tsx': ['asks for a link', 'sets a password'],
   'session/sign-in-methods.ts': [
-    'finish a login with passcodes',
+    'finish a login with second factors',
     'signs in with a password',
     'begins a login at a provider',
   ],

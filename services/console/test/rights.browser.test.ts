@@ -175,6 +175,7 @@ describe('what is offered', { timeout: PATIENCE_MS }, () => {
       '/ui/policies',
       '/ui/policies/default',
       '/ui/tokens',
+      '/ui/passkeys',
       '/ui/mounts',
       '/ui/audit',
       '/ui/snapshots',

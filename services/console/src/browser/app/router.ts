@@ -73,6 +73,11 @@ const audit = createRoute({
   path: '/ui/audit',
   component: lazyRouteComponent(() => import('../audit/audit-page.tsx'), 'AuditPage'),
 });
+const passkeys = createRoute({
+  ...parent,
+  path: '/ui/passkeys',
+  component: lazyRouteComponent(() => import('../passkeys/passkeys-page.tsx'), 'PasskeysPage'),
+});
 const snapshots = createRoute({
   ...parent,
   path: '/ui/snapshots',
@@ -296,6 +301,7 @@ export const router = createRouter({
     tokens,
     mounts,
     audit,
+    passkeys,
     snapshots,
     namespaces,
     leases,

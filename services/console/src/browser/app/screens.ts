@@ -35,6 +35,7 @@ export interface Screen {
     | '/ui/snapshots'
     | '/ui/namespaces'
     | '/ui/leases'
+    | '/ui/passkeys'
     | '/ui/messages'
     | '/ui/replication'
     | '/app'
@@ -79,6 +80,7 @@ export const SCREEN_GROUPS: readonly ScreenGroup[] = [
       ['/ui/', 'Overview'],
       ['/ui/policies', 'Policies'],
       ['/ui/tokens', 'Tokens'],
+      ['/ui/passkeys', 'Passkeys'],
       ['/ui/mounts', 'Mounts'],
       ['/ui/namespaces', 'Namespaces'],
       ['/ui/leases', 'Leases'],

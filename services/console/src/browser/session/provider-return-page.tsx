@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useAction } from '../api/queries.ts';
 import { useTitle } from '../components/page.tsx';
-import { PasscodeForm } from './passcode-form.tsx';
+import { FactorForm } from './factor-form.tsx';
 import {
   finishProviderLogin,
   PROVIDER_RETURN_PATH,
@@ -28,7 +28,7 @@ export const ProviderReturnPage = () => {
       <main className="login card">
         <h1>Sign in</h1>
         <div className="ways">
-          <PasscodeForm factor={waiting.factor} onDone={() => show(waiting.returnTo)} />
+          <FactorForm factor={waiting.factor} onDone={() => show(waiting.returnTo)} />
         </div>
       </main>
     );

@@ -1,10 +1,22 @@
 /** The second factor that a login waits for. */
+import type { PasskeyQuestion } from './passkey.ts';
+
+export interface FactorMethod {
+  readonly id: string;
+  readonly name: string;
+  readonly uses_passcode: boolean;
+  /** The question for a passkey; null if the person has none, absent for passcodes. */
+  readonly options?: PasskeyQuestion | null;
+}
 
 /** One of the methods is enough. */
 export interface Constraint {
   readonly name: string;
-  readonly methods: readonly { readonly id: string; readonly name: string }[];
+  readonly methods: readonly FactorMethod[];
 }
+
+/** One passcode or passkey for each method that is used, by its id. */
+export type FactorAnswers = Readonly<Record<string, readonly (string | object)[]>>;
 
 export interface SecondFactor {
   /** Names the login to the server. */
@@ -21,9 +33,7 @@ export interface Login {
     readonly client_token: string;
     readonly mfa_requirement: {
       readonly mfa_request_id: string;
-      readonly mfa_constraints: Readonly<
-        Record<string, { readonly any: readonly { readonly id: string; readonly name: string }[] }>
-      >;
+      readonly mfa_constraints: Readonly<Record<string, { readonly any: readonly FactorMethod[] }>>;
     } | null;
   };
 }

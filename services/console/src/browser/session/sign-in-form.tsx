@@ -5,7 +5,7 @@ import { changeSession, readSession, type TokenKind, useSession } from '../api/s
 import { Problem } from '../components/page.tsx';
 import { AccountFactorForm } from './account-factor-form.tsx';
 import { type AccountFactor, useAccountMethods } from './account-sign-in.ts';
-import { PasscodeForm } from './passcode-form.tsx';
+import { FactorForm } from './factor-form.tsx';
 import { PasswordForm } from './password-form.tsx';
 import type { SecondFactor } from './second-factor.ts';
 import {
@@ -138,7 +138,7 @@ export const SignInForm = (props: { needs?: TokenKind }) => {
     return (
       <div className="ways">
         {waiting.api === 'secrets' ? (
-          <PasscodeForm factor={waiting.factor} />
+          <FactorForm factor={waiting.factor} />
         ) : (
           <AccountFactorForm factor={waiting.factor} />
         )}

@@ -2,7 +2,12 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { callSecrets } from '../api/secrets-api.ts';
 import { changeSession, readSession } from '../api/session.ts';
-import { type Login, type SecondFactor, secondFactorOf } from './second-factor.ts';
+import {
+  type FactorAnswers,
+  type Login,
+  type SecondFactor,
+  secondFactorOf,
+} from './second-factor.ts';
 import { signIn } from './sign-in.ts';
 
 const OFFERED = ['oidc', 'userpass', 'ldap'] as const;
@@ -72,14 +77,14 @@ const startSession = async (login: Login, namespace: string): Promise<SecondFact
 
 /**
  * Ends a login that waits for its second factor.
- * @param passcodes by the ids of their methods
+ * @param answers passcodes and passkeys by the ids of their methods
  * @throws {ApiProblem} when one is wrong, in the words of the server
  */
 export const finishLogin = async (
   { requestId, namespace }: SecondFactor,
-  passcodes: Readonly<Record<string, readonly string[]>>,
+  answers: FactorAnswers,
 ): Promise<void> => {
-  const body = { mfa_request_id: requestId, mfa_payload: passcodes };
+  const body = { mfa_request_id: requestId, mfa_payload: answers };
   const call = { body, token: '', namespace };
   await startSession(await callSecrets<Login>('POST', 'sys/mfa/validate', call), namespace);
 };
