@@ -1,20 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { expiryBuckets, matching } from '../src/browser/certificates/certificate.ts';
+import { matching } from '../src/browser/certificates/certificate.ts';
 import {
   expiryQuery,
   parseCertificateSearch,
 } from '../src/browser/certificates/certificate-search.ts';
 import { nameRules } from '../src/browser/certificates/role.ts';
 
-const certificate = (common_name: string, serial: string, not_after = '2030-01-01T00:00:00Z') => ({
+const certificate = (common_name: string, serial: string) => ({
   serial,
   common_name,
   issuer: 'Root',
   key_type: 'ec',
   key_bits: 256,
   not_before: '2026-01-01T00:00:00Z',
-  not_after,
+  not_after: '2030-01-01T00:00:00Z',
   dns_names: [`alt.${common_name}`],
+  revoked: false,
 });
 
 describe('certificates', () => {
@@ -31,16 +32,6 @@ describe('certificates', () => {
     expect(matching(all, text).map(({ serial }) => serial)).toEqual(serials);
   });
 
-  test('are counted by the period in which they expire, and are in none if it is later or earlier', () => {
-    const at = (ms: number) => certificate('a', '00', new Date(ms).toISOString());
-    const buckets = expiryBuckets([at(-1), at(0), at(99), at(100), at(250), at(300)], {
-      nowMs: 0,
-      spanMs: 100,
-      count: 3,
-    });
-    expect(buckets.map(({ count }) => count)).toEqual([2, 1, 1]);
-  });
-
   test('are selected by the address, in which the usual selection is left out', () => {
     expect(parseCertificateSearch({ text: 12, expiry: 'week', other: 1 })).toEqual({
       text: '12',
@@ -48,6 +39,8 @@ describe('certificates', () => {
     });
     expect(parseCertificateSearch({ text: '', expiry: 'valid' })).toEqual({});
     expect(expiryQuery('expired', 0)).toBe('expires_before=1970-01-01T00%3A00%3A00.000Z');
+    expect(expiryQuery('valid', 0)).toMatch(/&revoked=false$/);
+    expect(expiryQuery('revoked', 0)).toBe('revoked=true');
   });
 });
 

@@ -12,7 +12,7 @@
 import type { Page } from '@keelson/testkit/chromium';
 import { addPlannedRun } from '@keelson/testkit/planned-run';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { PATIENCE_MS, useConsole } from './console-harness.ts';
+import { PATIENCE_MS, signIn, useConsole } from './console-harness.ts';
 import { watchRequests } from './settled.ts';
 
 const site = useConsole();
@@ -220,5 +220,23 @@ describe('what is offered', { timeout: PATIENCE_MS }, () => {
       body: '{}',
     });
     expect(answer.status).toBe(403);
+  });
+
+  test('to a token that may only read an authority and issue by one role: that role, and nothing else', async () => {
+    await site.secrets('sys/mounts/narrow', { type: 'pki' });
+    await site.secrets('narrow/root/generate/internal', { common_name: 'N', key_type: 'ec' });
+    await site.secrets('narrow/roles/web', { allowed_domains: 'example.com', key_type: 'ec' });
+    await site.secrets('sys/policies/acl/reader', {
+      policy:
+        'path "narrow/*" { capabilities = ["read", "list"] }\npath "narrow/issue/web" { capabilities = ["update"] }',
+    });
+    const { auth } = await site.secrets('auth/token/create', { policies: ['reader'] });
+    const { page } = await site.open('/ui/certificates');
+    await signIn(page, auth.client_token);
+    await page.getByRole('link', { name: 'narrow', exact: true }).click();
+    await page.getByRole('tab', { name: 'Roles' }).click();
+    await page.getByRole('button', { name: 'Issue by web' }).waitFor();
+    for (const name of ['Create role', 'Edit web', 'Delete web'])
+      expect(await page.getByRole('button', { name }).count()).toBe(0);
   });
 });

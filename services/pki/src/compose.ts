@@ -163,7 +163,7 @@ const pkiRoutes = (
     ...roleRoutes(store),
     ...issuingRoutes(shared),
     ...caSigningRoutes(shared),
-    ...certificateListRoutes(store),
+    ...certificateListRoutes({ store, clock }),
     ...certificateRoutes(store),
     ...revocationRoutes(shared),
     ...clusterListRoutes(store),

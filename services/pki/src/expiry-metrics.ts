@@ -35,7 +35,10 @@ const readExpiries = async ({ store, authorities, barrier, clock, mounts }: Expi
   const crls: number[] = [];
   for (const mount of mounts()) {
     for (const days of WITHIN_DAYS) {
-      const found = await countExpiring(store, mount, nowMs, nowMs + days * DAY_MS);
+      const found = await countExpiring(store, mount, {
+        fromMs: nowMs,
+        toMs: nowMs + days * DAY_MS,
+      });
       expiring.set(String(days), (expiring.get(String(days)) ?? 0) + found);
     }
     const authority = await authorities.of(mount);

@@ -202,6 +202,7 @@ const WAYS: readonly Way[] = [
       limit: { value: 1 },
       expires_after: { value: soon },
       expires_before: { value: soon },
+      revoked: { value: true },
     }),
   },
   {

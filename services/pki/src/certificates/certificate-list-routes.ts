@@ -1,20 +1,24 @@
 /** Lists of certificates and of their metadata (reference §4.12, §4.13, §5.2). */
 
+import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
 import { PAGE_FIELDS, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
-import { field, secretsRoutes } from '@keelson/secrets-api';
+import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { encodePem, parseSerialText, toSerialHex, toSerialKey } from '@keelson/x509';
 import { formatTime } from '../validity/domain/lifetime.ts';
 import { certificateSummary } from './certificate-document.ts';
 import { certificatesPrefix, findCertificate, metadataRecords } from './certificate-records.ts';
 import { searchByExpiry } from './certificate-search-operations.ts';
+import { COUNTED_LIMIT, countExpiring } from './expiring-certificates.ts';
 import { answerSerials } from './serial-pages.ts';
 
 /** Details are read from each certificate, so that a response has at most this many. */
 const MAX_DETAILED = 1000;
 const MAX_BATCH = 1000;
+const WEEK_MS = 7 * 86_400_000;
+const SUMMARIZED_WEEKS = 13;
 const LAST_MOMENT_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 const plainRoutes = (store: Store): Route[] => [
@@ -43,22 +47,26 @@ const plainRoutes = (store: Store): Route[] => [
       expires_before: field.time({
         description: 'Only certificates that expire at this time or earlier.',
       }),
+      revoked: field.bool({
+        description: 'Only certificates that are revoked, or only those that are not.',
+      }),
     },
     operations: {
       list: {
         summary: 'List certificates with details, in order of expiry',
-        description: `At most ${MAX_DETAILED}; the last serial number as \`after\` gives the next page.`,
+        description: `At most ${MAX_DETAILED}; the last serial number as \`after\` gives the next page. \`revocation_time\` is 0 for a certificate that is not revoked.`,
         handle: async (context) => {
           const { after, limit, expires_after, expires_before } = context.fields;
-          const found = await searchByExpiry(store, requireMount(context), {
+          const certificates = await searchByExpiry(store, requireMount(context), {
             after,
             limit: limit > 0 ? Math.min(limit, MAX_DETAILED) : MAX_DETAILED,
             fromMs: expires_after?.epochMs ?? 0,
             toMs: expires_before?.epochMs ?? LAST_MOMENT_MS,
+            revoked: context.fields.revoked,
           });
-          const entries = found.map(
-            (certificate) =>
-              [toSerialHex(certificate.serialNumber), certificateSummary(certificate)] as const,
+          const entries = certificates.map(
+            (found) =>
+              [toSerialHex(found.certificate.serialNumber), certificateSummary(found)] as const,
           );
           return {
             data: {
@@ -71,6 +79,47 @@ const plainRoutes = (store: Store): Route[] => [
     },
   }),
 ];
+
+/** Numbers for an operator who decides what to renew. */
+const summaryRoutes = ({ store, clock }: CertificateListParts): Route[] =>
+  secretsRoutes({
+    path: '/certs/summary',
+    tag: 'certificates',
+    fields: {},
+    operations: {
+      read: {
+        summary: 'Count certificates by their state, and by the week in which they expire',
+        description: `Each number is at most ${COUNTED_LIMIT}, which means so many or more.`,
+        handle: async (context) => {
+          const mount = requireMount(context);
+          const nowMs = clock.nowMs();
+          const count = (fromMs: number, toMs: number, revoked?: boolean): Promise<number> =>
+            countExpiring(store, mount, {
+              fromMs,
+              toMs,
+              ...(revoked !== undefined && { revoked }),
+            });
+          const weeks: JsonObject[] = [];
+          for (let week = 0; week < SUMMARIZED_WEEKS; week += 1) {
+            const fromMs = nowMs + week * WEEK_MS;
+            weeks.push({
+              from: formatTime(fromMs),
+              expiring: await count(fromMs, fromMs + WEEK_MS, false),
+            });
+          }
+          return {
+            data: {
+              valid: await count(nowMs, LAST_MOMENT_MS, false),
+              expired: await count(0, nowMs),
+              revoked: await count(nowMs, LAST_MOMENT_MS, true),
+              expiring_by_week: weeks,
+              limit: COUNTED_LIMIT,
+            },
+          };
+        },
+      },
+    },
+  });
 
 const batchRoutes = (store: Store): Route[] =>
   secretsRoutes({
@@ -148,8 +197,14 @@ const metadataRoutes = (store: Store): Route[] => [
   }),
 ];
 
-export const certificateListRoutes = (store: Store): Route[] => [
+interface CertificateListParts {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+export const certificateListRoutes = ({ store, clock }: CertificateListParts): Route[] => [
   ...plainRoutes(store),
+  ...summaryRoutes({ store, clock }),
   ...batchRoutes(store),
   ...metadataRoutes(store),
 ];

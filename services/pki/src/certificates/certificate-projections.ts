@@ -44,6 +44,9 @@ const splitKey = (key: string): readonly [string, string] => {
  */
 export const UNREADABLE_ISSUER = 'unreadable';
 
+/** End of validity of certificates whose revocations cannot be read. */
+export const UNREADABLE_NOT_AFTER = Number.MAX_SAFE_INTEGER;
+
 /** Kept until the record is restored. */
 const unreadableRevocation = (key: string): RevocationRow => {
   const [mount_uuid, serial] = splitKey(key);
@@ -52,7 +55,7 @@ const unreadableRevocation = (key: string): RevocationRow => {
     serial,
     issuer_id: UNREADABLE_ISSUER,
     revoked_at: 0,
-    not_after: Number.MAX_SAFE_INTEGER,
+    not_after: UNREADABLE_NOT_AFTER,
     reason: 0,
   };
 };

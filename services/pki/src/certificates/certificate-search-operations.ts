@@ -8,7 +8,8 @@ import {
   parseSerialText,
   toSerialKey,
 } from '@keelson/x509';
-import type { CertificateTables } from './certificate-projections.ts';
+import type { ExpressionBuilder } from 'kysely';
+import { type CertificateTables, UNREADABLE_NOT_AFTER } from './certificate-projections.ts';
 import { findCertificate } from './certificate-records.ts';
 
 export interface ExpirySearch {
@@ -18,27 +19,63 @@ export interface ExpirySearch {
   /** Serial number of the last certificate of the page before; "" for the first page. */
   readonly after: string;
   readonly limit: number;
+  /** Whether those that are revoked are found alone, or not at all; all certificates are found if absent. */
+  readonly revoked?: boolean | undefined;
 }
 
-const serialKeysByExpiry = async (
+/** A certificate, and when it was revoked. */
+export interface FoundCertificate {
+  readonly certificate: ParsedCertificate;
+  /** Undefined for one that is not revoked; 0 where the record of its revocation cannot be read. */
+  readonly revokedAtMs: number | undefined;
+}
+
+/** The revocations by this cluster of the certificate of the row, and those that cannot be read. */
+const revocationsOf = (is: ExpressionBuilder<CertificateTables, 'pki_certificate'>) =>
+  is
+    .selectFrom('pki_revocation')
+    .whereRef('pki_revocation.mount_uuid', '=', 'pki_certificate.mount_uuid')
+    .whereRef('pki_revocation.serial', '=', 'pki_certificate.serial')
+    .where((revoked) =>
+      revoked.or([
+        revoked('pki_revocation.not_after', '=', revoked.ref('pki_certificate.not_after')),
+        revoked('pki_revocation.not_after', '=', UNREADABLE_NOT_AFTER),
+      ]),
+    );
+
+/** Whether this cluster has revoked the certificate of the row. */
+export const isRevoked = (is: ExpressionBuilder<CertificateTables, 'pki_certificate'>) =>
+  is.exists(revocationsOf(is).select('pki_revocation.serial'));
+
+interface FoundRow {
+  readonly serial: string;
+  readonly revoked_at: number | null;
+}
+
+const rowsByExpiry = async (
   store: Store,
   { uuid }: MountScope,
-  search: Pick<ExpirySearch, 'fromMs' | 'toMs' | 'limit'>,
+  search: Omit<ExpirySearch, 'after'>,
   afterKey: string,
-): Promise<readonly string[]> => {
-  const rows = await store.select<CertificateTables, { serial: string }>((tables) =>
-    tables
+): Promise<readonly FoundRow[]> => {
+  const { revoked } = search;
+  return store.select<CertificateTables, FoundRow>((tables) => {
+    const found = tables
       .selectFrom('pki_certificate')
-      .select('serial')
+      .select((is) => [
+        'pki_certificate.serial as serial',
+        revocationsOf(is).select('pki_revocation.revoked_at').limit(1).as('revoked_at'),
+      ])
       .where('mount_uuid', '=', uuid)
       .where('not_after', '>=', search.fromMs)
       .where('not_after', '<=', search.toMs)
       .where((is) => is.or([is('not_after', '>', search.fromMs), is('serial', '>', afterKey)]))
       .orderBy('not_after')
       .orderBy('serial')
-      .limit(search.limit),
-  );
-  return rows.map(({ serial }) => serial);
+      .limit(search.limit);
+    if (revoked === undefined) return found;
+    return found.where((is) => (revoked ? isRevoked(is) : is.not(isRevoked(is))));
+  });
 };
 
 /** @throws KeelsonError `request.invalid` when `after` is not a certificate of the mount */
@@ -46,7 +83,7 @@ export const searchByExpiry = async (
   store: Store,
   mount: MountScope,
   search: ExpirySearch,
-): Promise<readonly ParsedCertificate[]> => {
+): Promise<readonly FoundCertificate[]> => {
   let { fromMs } = search;
   let afterKey = '';
   if (search.after !== '') {
@@ -62,12 +99,14 @@ export const searchByExpiry = async (
       afterKey = cursorKey;
     }
   }
-  const { toMs, limit } = search;
-  const found: ParsedCertificate[] = [];
-  for (const key of await serialKeysByExpiry(store, mount, { fromMs, toMs, limit }, afterKey)) {
-    const der = await findCertificate(store, mount, key);
+  const found: FoundCertificate[] = [];
+  for (const row of await rowsByExpiry(store, mount, { ...search, fromMs }, afterKey)) {
+    const der = await findCertificate(store, mount, row.serial);
     // Deleted since the search.
-    if (der !== undefined) found.push(parseCertificate(der));
+    if (der === undefined) continue;
+    // PostgreSQL returns 64-bit columns as text.
+    const revokedAtMs = row.revoked_at === null ? undefined : Number(row.revoked_at);
+    found.push({ certificate: parseCertificate(der), revokedAtMs });
   }
   return found;
 };

@@ -1,6 +1,6 @@
 /** Filters of the certificate list, as kept in the address bar. */
 
-export const EXPIRIES = ['valid', 'week', 'month', 'expired', 'all'] as const;
+export const EXPIRIES = ['valid', 'week', 'month', 'revoked', 'expired', 'all'] as const;
 
 export type Expiry = (typeof EXPIRIES)[number];
 
@@ -29,11 +29,13 @@ export const expiryQuery = (expiry: Expiry, nowMs: number): string => {
   const at = (ms: number): string => encodeURIComponent(new Date(ms).toISOString());
   switch (expiry) {
     case 'valid':
-      return `expires_after=${at(nowMs)}`;
+      return `expires_after=${at(nowMs)}&revoked=false`;
     case 'week':
-      return `expires_after=${at(nowMs)}&expires_before=${at(nowMs + 7 * DAY_MS)}`;
+      return `expires_after=${at(nowMs)}&expires_before=${at(nowMs + 7 * DAY_MS)}&revoked=false`;
     case 'month':
-      return `expires_after=${at(nowMs)}&expires_before=${at(nowMs + 30 * DAY_MS)}`;
+      return `expires_after=${at(nowMs)}&expires_before=${at(nowMs + 30 * DAY_MS)}&revoked=false`;
+    case 'revoked':
+      return 'revoked=true';
     case 'expired':
       return `expires_before=${at(nowMs)}`;
     case 'all':

@@ -8,6 +8,7 @@ export interface CertificateSummary {
   readonly not_before: string;
   readonly not_after: string;
   readonly dns_names: readonly string[];
+  readonly revoked: boolean;
 }
 
 export interface ListedCertificate extends CertificateSummary {
@@ -28,24 +29,12 @@ export const matching = (
   );
 };
 
-export interface ExpiryBucket {
-  /** Beginning of the span, epoch milliseconds. */
-  readonly fromMs: number;
-  readonly count: number;
+/** The numbers of `certs/summary`. */
+export interface CertificateNumbers {
+  readonly valid: number;
+  readonly expired: number;
+  readonly revoked: number;
+  readonly expiring_by_week: readonly { readonly from: string; readonly expiring: number }[];
+  /** A number as high means so many or more. */
+  readonly limit: number;
 }
-
-/**
- * Counts the certificates that expire in each of `count` equal spans from now on; later ones are
- * not counted.
- */
-export const expiryBuckets = (
-  certificates: readonly CertificateSummary[],
-  { nowMs, spanMs, count }: { nowMs: number; spanMs: number; count: number },
-): readonly ExpiryBucket[] => {
-  const counts = Array.from({ length: count }, () => 0);
-  for (const { not_after: notAfter } of certificates) {
-    const at = Math.floor((Date.parse(notAfter) - nowMs) / spanMs);
-    if (at >= 0 && at < count) counts[at] = (counts[at] ?? 0) + 1;
-  }
-  return counts.map((found, at) => ({ fromMs: nowMs + at * spanMs, count: found }));
-};

@@ -3,15 +3,15 @@ import { useEffect, useState } from 'react';
 import { useSecretPages } from '../api/queries.ts';
 import type { Listed } from '../api/secrets-api.ts';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
-import { DataTable } from '../components/data-table.tsx';
-import { counted, formatDistance, formatTime } from '../components/format.ts';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { counted, formatDistance, formatExactTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
-import { Card, Empty } from '../components/page.tsx';
+import { Empty } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import { type CertificateSummary, type ListedCertificate, matching } from './certificate.ts';
 import { CertificateLink } from './certificate-link.tsx';
+import { CertificateNumbersCard } from './certificate-numbers.tsx';
 import { EXPIRIES, type Expiry, expiryQuery } from './certificate-search.ts';
-import { ExpiryChart } from './expiry-chart.tsx';
 
 const route = getRouteApi('/ui/certificates/$mount');
 /** The server's limit. */
@@ -24,15 +24,48 @@ const EXPIRY_NAMES: Readonly<Record<Expiry, string>> = {
   valid: 'are valid',
   week: 'expire within a week',
   month: 'expire within 30 days',
+  revoked: 'are revoked',
   expired: 'have expired',
   all: 'exist',
 };
 
-const Validity = ({ notAfter, nowMs }: { notAfter: string; nowMs: number }) => {
-  const left = Date.parse(notAfter) - nowMs;
-  const tone = left < 0 ? 'bad' : left < SOON_MS ? 'busy' : 'good';
-  return <Pill tone={tone}>{left < 0 ? 'expired' : formatDistance(notAfter, nowMs)}</Pill>;
+const State = ({ certificate, nowMs }: { certificate: ListedCertificate; nowMs: number }) => {
+  const left = Date.parse(certificate.not_after) - nowMs;
+  if (left < 0) return <Pill>expired</Pill>;
+  if (certificate.revoked) return <Pill tone="bad">revoked</Pill>;
+  return left < SOON_MS ? <Pill tone="busy">expires soon</Pill> : <Pill tone="good">valid</Pill>;
 };
+
+const columnsOf = (mount: string, nowMs: number): readonly Column<ListedCertificate>[] => [
+  {
+    title: 'Name',
+    isName: true,
+    cell: ({ serial, common_name: name, dns_names: names, revoked }) => {
+      const shown = name || names[0] || serial;
+      return (
+        <CertificateLink mount={mount} serial={serial}>
+          {revoked ? <del>{shown}</del> : shown}
+        </CertificateLink>
+      );
+    },
+  },
+  {
+    title: 'State',
+    isUnbroken: true,
+    cell: (certificate) => <State certificate={certificate} nowMs={nowMs} />,
+  },
+  { title: 'Issuer', cell: ({ issuer }) => issuer },
+  { title: 'Key', cell: (one) => `${one.key_type} ${one.key_bits}` },
+  {
+    title: 'Expires',
+    cell: ({ not_after: notAfter }) => (
+      <time dateTime={notAfter} title={formatExactTime(notAfter)}>
+        {formatDistance(notAfter, nowMs)}
+      </time>
+    ),
+  },
+  { title: 'Serial number', cell: ({ serial }) => <code className="serial">{serial}</code> },
+];
 
 /** The certificates of the pages read so far, those that expire first before the others. */
 const listedIn = (pages: readonly Listed<CertificateSummary>[]): readonly ListedCertificate[] =>
@@ -64,6 +97,7 @@ export const CertificatesTab = () => {
     void navigate({ search: (last) => ({ ...last, ...part }), replace: true });
   return (
     <>
+      <CertificateNumbersCard mount={mount} />
       <form className="selection" role="search" onSubmit={(event) => event.preventDefault()}>
         <label>
           Name or serial number
@@ -109,11 +143,6 @@ export const CertificatesTab = () => {
           ) : (
             <>
               {further}
-              {expiry !== 'expired' && (
-                <Card title="Expiry, week by week">
-                  <ExpiryChart certificates={found} nowMs={nowMs} />
-                </Card>
-              )}
               <p className="lead">
                 {counted(found.length, 'certificate')}, those that expire first before the others.
               </p>
@@ -121,31 +150,7 @@ export const CertificatesTab = () => {
                 label="Certificates"
                 rows={found}
                 keyOf={({ serial }) => serial}
-                columns={[
-                  {
-                    title: 'Name',
-                    isName: true,
-                    cell: ({ serial, common_name: name, dns_names: names }) => (
-                      <CertificateLink mount={mount} serial={serial}>
-                        {name || names[0] || serial}
-                      </CertificateLink>
-                    ),
-                  },
-                  { title: 'Issuer', cell: ({ issuer }) => issuer },
-                  { title: 'Key', cell: (one) => `${one.key_type} ${one.key_bits}` },
-                  {
-                    title: 'Expires',
-                    cell: ({ not_after: notAfter }) => (
-                      <>
-                        {formatTime(notAfter)} <Validity notAfter={notAfter} nowMs={nowMs} />
-                      </>
-                    ),
-                  },
-                  {
-                    title: 'Serial number',
-                    cell: ({ serial }) => <code className="serial">{serial}</code>,
-                  },
-                ]}
+                columns={columnsOf(mount, nowMs)}
               />
             </>
           );
@@ -153,6 +158,7 @@ export const CertificatesTab = () => {
       </Loaded>
       <Commands
         commands={[
+          secretsCurl('GET', `${mount}/certs/summary`),
           secretsCurl('GET', `${mount}/certs/detailed?list=true&${expiryQuery(expiry, nowMs)}`),
           vaultCommand(`vault list -detailed ${mount}/certs`),
         ]}

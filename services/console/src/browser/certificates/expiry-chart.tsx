@@ -1,26 +1,21 @@
-/** Bar chart of certificates by week of expiry; the list below contains the same as text. */
+/** Bar chart of certificates by week of expiry. */
 import { AxisBottom, AxisLeft } from '@visx/axis';
 import { scaleBand, scaleLinear } from '@visx/scale';
 import { Bar } from '@visx/shape';
 import { useWidth } from '../components/chart.ts';
 import { counted } from '../components/format.ts';
-import { type CertificateSummary, expiryBuckets } from './certificate.ts';
+import type { CertificateNumbers } from './certificate.ts';
 
-const WEEK_MS = 7 * 86_400_000;
-const WEEKS = 13;
 const [HEIGHT, LEFT, BOTTOM, TOP] = [170, 40, 28, 8];
 const PIXELS_PER_DATE = 60;
 const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 
-export const ExpiryChart = (props: {
-  certificates: readonly CertificateSummary[];
-  nowMs: number;
-}) => {
-  const buckets = expiryBuckets(props.certificates, {
-    nowMs: props.nowMs,
-    spanMs: WEEK_MS,
-    count: WEEKS,
-  });
+export const ExpiryChart = ({ numbers }: { numbers: CertificateNumbers }) => {
+  const buckets = numbers.expiring_by_week.map(({ from, expiring }) => ({
+    fromMs: Date.parse(from),
+    count: expiring,
+  }));
+  const weeks = buckets.length;
   const [svg, width] = useWidth();
   const total = buckets.reduce((sum, { count }) => sum + count, 0);
   const x = scaleBand({
@@ -37,7 +32,7 @@ export const ExpiryChart = (props: {
       className="chart"
       viewBox={`0 0 ${width} ${HEIGHT}`}
       role="img"
-      aria-label={`${counted(total, 'certificate')} expire within ${WEEKS} weeks, ${soon} of them within one.`}
+      aria-label={`${counted(total, 'certificate')} expire within ${weeks} weeks, ${soon} of them within one.`}
     >
       {buckets.map(({ fromMs, count }, at) => (
         <Bar
@@ -55,7 +50,7 @@ export const ExpiryChart = (props: {
         tickFormat={(ms) => DAY.format(new Date(Number(ms)))}
         tickValues={buckets
           .map(({ fromMs }) => fromMs)
-          .filter((_, at) => at % Math.ceil((WEEKS * PIXELS_PER_DATE) / width) === 0)}
+          .filter((_, at) => at % Math.ceil((weeks * PIXELS_PER_DATE) / width) === 0)}
         hideTicks
       />
       <AxisLeft
