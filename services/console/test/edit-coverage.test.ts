@@ -124,6 +124,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
     'finish a login with second factors',
     'signs in with a password',
     'begins a login at a provider',
+    'signs in with a certificate',
   ],
   'session/sign-out.ts': ['revokes the token of a login'],
   'session/single-sign-on.ts': ['begins a sign-in at the provider', 'ends it'],

@@ -5,12 +5,14 @@ import { changeSession, readSession, type TokenKind, useSession } from '../api/s
 import { Problem } from '../components/page.tsx';
 import { AccountFactorForm } from './account-factor-form.tsx';
 import { type AccountFactor, useAccountMethods } from './account-sign-in.ts';
+import { CertificateButton } from './certificate-button.tsx';
 import { FactorForm } from './factor-form.tsx';
 import { PasswordForm } from './password-form.tsx';
 import type { SecondFactor } from './second-factor.ts';
 import {
   ACCOUNTS,
   leaveForProvider,
+  type MountedMethod,
   type SignInMethod,
   useSignInMethods,
 } from './sign-in-methods.ts';
@@ -59,16 +61,20 @@ const ProviderButton = (props: { provider: ProviderChoice }) => {
   );
 };
 
-/** The given ways: providers first, then passwords, and a token last. */
+/** Without TLS, a browser shows no certificate. */
+const hasCertificates = (): boolean => location.protocol === 'https:';
+
+/** The given ways: providers first, then passwords and certificates, and a token last. */
 const Ways = (props: {
   providers: readonly ProviderChoice[];
   methods: readonly SignInMethod[];
+  certificates: readonly MountedMethod[];
   onWaiting: (waiting: Waiting) => void;
 }) => {
-  const { providers, methods, onWaiting } = props;
+  const { providers, methods, certificates, onWaiting } = props;
   const [wantsToken, setWantsToken] = useState(false);
   const [first, ...others] = methods;
-  const hasOthers = providers.length > 0 || first !== undefined;
+  const hasOthers = providers.length > 0 || first !== undefined || certificates.length > 0;
   return (
     <div className="ways">
       {providers.map((provider) => (
@@ -81,6 +87,13 @@ const Ways = (props: {
           onAccountFactor={(factor) => factor && onWaiting({ api: 'workspaces', factor })}
         />
       )}
+      {certificates.map((method) => (
+        <CertificateButton
+          key={method.path}
+          method={method}
+          onFactor={(factor) => factor && onWaiting({ api: 'secrets', factor })}
+        />
+      ))}
       {hasOthers && !wantsToken && (
         <button type="button" onClick={() => setWantsToken(true)}>
           Sign in with a token
@@ -124,9 +137,17 @@ const OfferedWays = (props: {
     ...(ofAccounts?.password === true
       ? [{ ...ACCOUNTS, hasReset: ofAccounts['password-reset'] }]
       : []),
-    ...ofMounts.filter(({ type }) => type !== 'oidc'),
+    ...ofMounts.filter(({ type }) => type !== 'oidc' && type !== 'cert'),
   ];
-  return <Ways providers={providers} methods={methods} onWaiting={onWaiting} />;
+  const certificates = hasCertificates() ? ofMounts.filter(({ type }) => type === 'cert') : [];
+  return (
+    <Ways
+      providers={providers}
+      methods={methods}
+      certificates={certificates}
+      onWaiting={onWaiting}
+    />
+  );
 };
 
 /** @param props.needs the API that the session is to open; undefined for either */

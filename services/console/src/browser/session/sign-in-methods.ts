@@ -10,7 +10,7 @@ import {
 } from './second-factor.ts';
 import { signIn } from './sign-in.ts';
 
-const OFFERED = ['oidc', 'userpass', 'ldap'] as const;
+const OFFERED = ['oidc', 'userpass', 'ldap', 'cert'] as const;
 
 /** An auth method that is mounted below `auth/`. */
 export interface MountedMethod {
@@ -101,6 +101,19 @@ export const signInWithPassword = async (
   const user = `auth/${path}login/${encodeURIComponent(name)}`;
   const call = { body: { password }, token: '', namespace };
   return startSession(await callSecrets<Login>('POST', user, call), namespace);
+};
+
+/**
+ * Signs in with the certificate that the browser has shown on its connection.
+ * @returns the second factor that the login waits for, if any
+ * @throws {ApiProblem} when there is none that the method accepts, in its words
+ */
+export const signInWithCertificate = async ({
+  path,
+}: MountedMethod): Promise<SecondFactor | undefined> => {
+  const { namespace } = readSession();
+  const call = { body: {}, token: '', namespace };
+  return startSession(await callSecrets<Login>('POST', `auth/${path}login`, call), namespace);
 };
 
 /** Where a provider sends the browser back to; the roles of a method must allow its address. */

@@ -7,7 +7,9 @@ import { callWorkspaces } from '../api/workspaces-api.ts';
 const PROOFS: Readonly<Record<TokenKind, (token: string) => Promise<Partial<Session>>>> = {
   secrets: async (token) => {
     const found = await callSecrets<OwnToken>('GET', 'auth/token/lookup-self', { token });
-    return { secrets: token, person: found.data.display_name };
+    // The display name of a login by certificate is that of the role.
+    const { display_name: displayName, meta } = found.data;
+    return { secrets: token, person: meta?.common_name ?? displayName };
   },
   workspaces: async (token) => {
     await callWorkspaces('GET', 'organizations?page[size]=1', { token });
@@ -16,7 +18,10 @@ const PROOFS: Readonly<Record<TokenKind, (token: string) => Promise<Partial<Sess
 };
 
 interface OwnToken {
-  readonly data: { readonly display_name: string };
+  readonly data: {
+    readonly display_name: string;
+    readonly meta?: { readonly common_name?: string } | null;
+  };
 }
 
 const isRefusal = (error: unknown): boolean =>
