@@ -64,7 +64,7 @@ beforeAll(async () => {
 const READING =
   /^(Copy|Download|Take a snapshot$|Previous$|Next$|Compare|Search|Show|Look up|all$|Rebuild the list$)/;
 
-/** Names of the buttons that remain when those that only read are left out. */
+/** Names of the buttons that remain when those that only read, filter or unfold are left out. */
 const offeredOn = async (
   page: Page,
   settled: () => Promise<void>,
@@ -74,7 +74,7 @@ const offeredOn = async (
   await page.getByRole('heading', { level: 1 }).waitFor();
   await settled();
   const names = await page
-    .locator('main button:not([role=tab])')
+    .locator('main button:not([role=tab], [aria-pressed], [aria-expanded])')
     .evaluateAll((buttons: { ariaLabel: string | null; textContent: string }[]) =>
       buttons.map((button) => button.ariaLabel ?? button.textContent),
     );
