@@ -16,6 +16,7 @@ import {
   startCluster,
   untilEqual,
 } from '@keelson/testkit/replication-cluster';
+import { openSoftwareAuthenticator } from '@keelson/testkit/software-authenticator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const WITHIN_MS = 120_000;
@@ -135,6 +136,57 @@ test('a secret id is used as often as it may be, whichever clusters are asked at
     expect((await logIn(cluster, 'auth/approle/login', credentials)).body.errors).toEqual([
       'invalid role or secret ID',
     ]);
+});
+
+test('a passkey that is added at the secondary signs in at both, with a signature for one cluster', async () => {
+  const methods = 'identity/mfa/method/webauthn';
+  const [here, there] = ['https://one.example.com', 'https://two.example.com'];
+  const { body: made } = await primary.v1('POST', methods, {
+    relying_party_id: 'example.com',
+    relying_party_origins: [here, there],
+  });
+  const { method_id } = made.data;
+  await primary.v1('POST', 'sys/policies/acl/passkeys', {
+    policy: `path "${methods}/own/*" { capabilities = ["update"] }`,
+  });
+  const user = { password: 'pw', token_policies: 'passkeys' };
+  await primary.v1('POST', 'auth/userpass/users/grace', user);
+  await untilEqual('performance', primary, secondary);
+  const begin = async (cluster: Cluster) =>
+    (await logIn(cluster, 'auth/userpass/login/grace', user)).body.auth;
+  const { client_token: token, entity_id } = await begin(secondary);
+  const device = openSoftwareAuthenticator({ countStep: 0 });
+  const own = async (deed: string, body: object) =>
+    secondary.v1('POST', `${methods}/own/${deed}`, { method_id, ...body }, token);
+  const { registration } = (await own('begin', {})).body.data;
+  const added = await own('finish', { credential: device.create(there, registration) });
+  expect([added.status, added.body.errors]).toEqual([200, undefined]);
+  await primary.v1('POST', 'identity/mfa/login-enforcement/grace', {
+    mfa_method_ids: method_id,
+    identity_entity_ids: entity_id,
+  });
+  await untilEqual('performance', primary, secondary);
+  const sign = async (cluster: Cluster, origin: string) => {
+    const { mfa_requirement: waits } = await begin(cluster);
+    const [{ options }] = waits.mfa_constraints.grace.any;
+    return { id: waits.mfa_request_id, answer: device.get(origin, options) };
+  };
+  const finish = (cluster: Cluster, id: string, answer: object) =>
+    logIn(cluster, 'sys/mfa/validate', {
+      mfa_request_id: id,
+      mfa_payload: { [method_id]: [answer] },
+    });
+  for (const [cluster, origin, other] of [
+    [primary, here, secondary],
+    [secondary, there, primary],
+  ] as const) {
+    const [{ id, answer }, elsewhere] = [await sign(cluster, origin), await sign(other, origin)];
+    expect((await finish(other, id, answer)).status).toBe(403);
+    expect((await finish(other, elsewhere.id, answer)).status).toBe(403);
+    const { status, body } = await finish(cluster, id, answer);
+    expect([status, body.auth?.entity_id]).toEqual([200, entity_id]);
+    expect((await finish(cluster, id, answer)).status).toBe(403);
+  }
 });
 
 test('a local secret id is of the cluster that made it', async () => {

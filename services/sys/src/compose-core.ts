@@ -220,6 +220,7 @@ export const composeCore = (parts: SysParts) => {
       namespaces: views.namespaces,
       enforcements: views.enforcements,
       publicUrl: parts.config.publicUrl,
+      clusterId: localClusterId,
       countFactor: createFactorCounter(parts.registry),
     },
   };

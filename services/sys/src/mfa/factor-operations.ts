@@ -26,16 +26,15 @@ const verify = async (
   method: MfaMethod,
   entity: EntityRef,
   answer: string,
-  requestId: string | undefined,
+  subject: string | undefined,
 ): Promise<FactorVerdict> => {
   if (method.type === 'totp') return verifyPasscode(context, tx, method, entity, answer);
   // Its challenge is made when the login begins to wait.
-  if (requestId === undefined)
+  if (subject === undefined)
     return {
       isRight: false,
       text: `the MFA method ${method.id} needs a passkey, with which sys/mfa/validate finishes the login`,
     };
-  const subject = loginSubject(requestId, entity);
   return confirmPasskey(context, tx, { method, entity, subject, credential: answer });
 };
 
@@ -50,6 +49,8 @@ export const requireFactors = async (
   { requestId, byMethod }: FactorAnswers,
 ): Promise<void> => {
   if (entity === undefined) return refuse('a login without an entity has no second factor');
+  const subject =
+    requestId === undefined ? undefined : await loginSubject(context, requestId, entity);
   const right = new Set<string>();
   for (const { name, methods } of constraints) {
     if (methods.some(({ id }) => right.has(id))) continue;
@@ -64,7 +65,7 @@ export const requireFactors = async (
         `one ${offered.type === 'totp' ? 'passcode' : 'passkey'} is allowed for the MFA method ${offered.id}`,
       );
     const verdict = await context.store.transact((tx) =>
-      verify(context, tx, offered, entity, answer, requestId),
+      verify(context, tx, offered, entity, answer, subject),
     );
     if (!verdict.isRight) return refuse(verdict.text);
     right.add(offered.id);

@@ -9,6 +9,8 @@ export interface MfaContext {
   readonly clock: Clock;
   readonly namespaces: () => Promise<NamespaceTable>;
   readonly enforcements: () => Promise<LoginEnforcements>;
+  /** Id of this cluster: the clusters of a set have the same keys, and count what was used for themselves. */
+  readonly clusterId: () => Promise<string>;
   /** Address of the installation, to which passkeys are bound. */
   readonly publicUrl: string | undefined;
   /** Counts the second factors of logins. */

@@ -45,9 +45,15 @@ export const ceremonyOf = (
   nowMs: clock.nowMs(),
 });
 
-/** A login can be finished with the challenge that was made for it, and with no other. */
-export const loginSubject = (requestId: string, { id }: EntityRef): string =>
-  `login/${createHash('sha256').update(requestId).digest('base64url')}/${id}`;
+/** A login can be finished with the challenge that was made for it, at the cluster that made it, and with no other. */
+export const loginSubject = async (
+  { clusterId }: MfaContext,
+  requestId: string,
+  { id }: EntityRef,
+): Promise<string> => {
+  const login = createHash('sha256').update(requestId).digest('base64url');
+  return `login/${await clusterId()}/${login}/${id}`;
+};
 
 /** The error of a client, in words. */
 export const textOf = ({ field, message }: PasskeyRefusal): string =>
@@ -78,11 +84,13 @@ export const passkeyOptions = async (
   constraints: readonly Constraint[],
 ): Promise<ReadonlyMap<string, SignInOptions>> => {
   const found = new Map<string, SignInOptions>();
+  if (!constraints.some(({ methods }) => methods.some(({ type }) => type === 'webauthn')))
+    return found;
+  const subject = await loginSubject(context, requestId, entity);
   for (const method of constraints.flatMap(({ methods }) => methods)) {
     if (method.type !== 'webauthn' || found.has(method.id)) continue;
     const place = { namespaceId: entity.namespaceId, entityId: entity.id, methodId: method.id };
     const passkeys = await findPasskeys(context.store, place);
-    const subject = loginSubject(requestId, entity);
     const options = await confirmationOptions(context, method, passkeys, subject);
     if (options !== undefined) found.set(method.id, options);
   }
