@@ -213,6 +213,9 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     for (const name of [/needle-app/, /needle-team/, /^needle\W*haystack/, /needle\.example/])
       await page.getByRole('option', { name }).first().waitFor();
     await page.getByRole('option', { name: 'needle', exact: true }).waitFor();
+    // Parts of words in their order are enough.
+    await search.fill('aud dev');
+    await page.getByRole('option', { name: /^Audit devices/ }).waitFor();
     await search.fill(data.serial_number);
     await page.getByRole('option', { name: /needle\.example/ }).click();
     await page.getByRole('heading', { level: 1, name: 'needle.example' }).waitFor();
@@ -274,6 +277,17 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     released.resolve();
     await page.getByRole('link', { name: 'default' }).waitFor();
     await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+
+  test('announces another page, and the keyboard goes on from its beginning', async () => {
+    const { page, problems } = await site.openSignedIn('/ui/namespaces');
+    await page.getByRole('link', { name: 'Mounts' }).click();
+    await page.getByRole('status', { name: 'Page' }).getByText('Mounts · Keelson').waitFor();
+    await page.locator('main:focus').waitFor();
+    await page.getByRole('link', { name: 'Workspaces' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Organizations' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Mounts' }).count()).toBe(0);
     expect(problems).toEqual([]);
   });
 

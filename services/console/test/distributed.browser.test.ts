@@ -78,7 +78,7 @@ describe('a distributed cluster', { timeout: PATIENCE_MS }, () => {
     const { page, problems } = await site.openSignedIn('/ui/');
     const dialog = page.getByRole('dialog');
     await page.getByText('active', { exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Authorities' }).click();
+    await page.getByRole('link', { name: 'Certificates' }).click();
     await page.getByRole('button', { name: 'Create authority' }).click();
     await dialog.getByLabel('Name of the root').fill('Root');
     await dialog.getByRole('button', { name: 'Create' }).click();

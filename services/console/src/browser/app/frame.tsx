@@ -1,6 +1,6 @@
 /** The frame of every page: navigation, current location and session. */
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { Fragment, useState } from 'react';
+import { useState } from 'react';
 import { isSignedIn, useSession } from '../api/session.ts';
 import { Notices } from '../components/notices.tsx';
 import { Card, Page } from '../components/page.tsx';
@@ -12,47 +12,10 @@ import { SignInPage } from '../session/sign-in-page.tsx';
 import { leaveSession } from '../session/sign-out.ts';
 import { useHealth } from '../session/use-health.ts';
 import { NamespaceSwitch } from './namespace-switch.tsx';
-import { OrganizationLinks } from './organization-links.tsx';
+import { Navigation } from './navigation.tsx';
+import { PageAnnouncer } from './page-announcer.tsx';
 import { LINK_PATHS, tokenNeededBy } from './screens.ts';
 import { SearchButton } from './search.tsx';
-import { useScreens } from './use-screens.ts';
-
-const Navigation = () => {
-  const groups = useScreens();
-  return (
-    <nav aria-label="Pages">
-      {groups.map((group) => (
-        <section key={group.title}>
-          <h2>{group.title}</h2>
-          <ul>
-            {group.screens.map(({ to, title }) => (
-              <Fragment key={to}>
-                <li>
-                  <Link
-                    to={to}
-                    activeOptions={{ exact: to === '/ui/' || to === '/app' }}
-                    activeProps={{ 'aria-current': 'page' }}
-                  >
-                    {title}
-                  </Link>
-                </li>
-                {to === '/app' && <OrganizationLinks />}
-              </Fragment>
-            ))}
-          </ul>
-        </section>
-      ))}
-      <section>
-        <h2>Reference</h2>
-        <ul>
-          <li>
-            <a href="/docs">API</a>
-          </li>
-        </ul>
-      </section>
-    </nav>
-  );
-};
 
 const NeedsToken = ({ kind }: { kind: 'secrets' | 'workspaces' }) => (
   <Page title="Add another token">
@@ -114,13 +77,16 @@ const Shown = () => {
   const isMenuOpen = menuAt === pathname;
   return (
     <>
+      <PageAnnouncer />
       <a className="skip" href="#content">
         Skip to the page
       </a>
       <Header isMenuOpen={isMenuOpen} onMenu={() => setMenuAt(isMenuOpen ? undefined : pathname)} />
       <div className="frame">
         <div id="navigation" className={isMenuOpen ? 'side open' : 'side'}>
-          <Navigation />
+          <div className="side-inner">
+            <Navigation />
+          </div>
         </div>
         <div className="content">
           {session.secrets !== undefined && (

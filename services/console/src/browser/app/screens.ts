@@ -47,7 +47,7 @@ export interface Screen {
 }
 
 export interface ScreenGroup {
-  readonly title: string;
+  readonly title: 'Workspaces' | 'Certificates' | 'Cluster';
   readonly needs: TokenKind;
   readonly screens: readonly Screen[];
 }
@@ -74,7 +74,7 @@ export const SCREEN_GROUPS: readonly ScreenGroup[] = [
     screens: screens('secrets', [['/ui/certificates', 'Authorities']]),
   },
   {
-    title: 'Administration',
+    title: 'Cluster',
     needs: 'secrets',
     screens: screens('secrets', [
       ['/ui/', 'Overview'],
@@ -91,6 +91,12 @@ export const SCREEN_GROUPS: readonly ScreenGroup[] = [
     ]),
   },
 ];
+
+/** The product whose pages the one at an address is among. */
+export const productAt = (path: string): ScreenGroup['title'] => {
+  if (path.startsWith('/app')) return 'Workspaces';
+  return path.startsWith('/ui/certificates') ? 'Certificates' : 'Cluster';
+};
 
 /** Kind of token that the page requires; undefined when either will do. */
 export const tokenNeededBy = (path: string): TokenKind | undefined => {

@@ -1,7 +1,7 @@
 /** Search results: screens immediately, entities once the APIs answer. */
 import { useQueries, useQueryClient } from '@tanstack/react-query';
 import { useSession } from '../api/session.ts';
-import { type Found, SEARCH_SOURCES } from './search-sources.ts';
+import { bestMatches, type Found, SEARCH_SOURCES } from './search-sources.ts';
 import { useScreens } from './use-screens.ts';
 
 export type { Found } from './search-sources.ts';
@@ -37,12 +37,11 @@ export const useFound = (text: string): SearchResults => {
       queryFn: ({ signal }: { signal: AbortSignal }) => source.find({ text, client, signal }),
     })),
   });
-  const wanted = text.toLowerCase();
-  const screens = useScreens().flatMap((group) =>
-    group.screens
-      .filter(({ title }) => title.toLowerCase().includes(wanted))
-      .map(({ title, to }) => ({ title, more: group.title, address: to as string })),
+  const offered = useScreens().flatMap((group) =>
+    group.screens.map(({ title, to }) => ({ title, more: group.title, address: to as string })),
   );
+  const screens =
+    text === '' ? offered : bestMatches(offered, text, [({ title }) => title, ({ more }) => more]);
   const entities = sources.map(({ title }, at) => {
     const { found = [], count = found.length } = answers[at]?.data ?? {};
     return { title, found, count };

@@ -1,5 +1,6 @@
 /** The places in which the search looks for entities of both APIs. */
 import type { QueryClient } from '@tanstack/react-query';
+import { matchSorter } from 'match-sorter';
 import { listKeys, readData } from '../api/secrets-api.ts';
 import { readSession, type TokenKind } from '../api/session.ts';
 import {
@@ -61,9 +62,19 @@ const keep = <Value>(
   return client.fetchQuery({ queryKey, queryFn: read, staleTime: STALE_MS });
 };
 
+/** "cache prod" finds "cache-prod". */
+const spaced = (name: string): string => name.replaceAll(/[-_/.]/g, ' ');
+
+/** The best matches first. @param keys the texts of an entity in which to look */
+export const bestMatches = <One>(
+  all: readonly One[],
+  text: string,
+  keys: readonly ((one: One) => string)[],
+): readonly One[] =>
+  matchSorter(all, spaced(text), { keys: keys.map((key) => (one: One) => spaced(key(one))) });
+
 const matching = (all: readonly Found[], text: string): Findings => {
-  const wanted = text.toLowerCase();
-  const found = all.filter(({ title }) => title.toLowerCase().includes(wanted));
+  const found = bestMatches(all, text, [({ title }) => title]);
   return { found: found.slice(0, MAX_FOUND), count: found.length };
 };
 
