@@ -288,6 +288,10 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('link', { name: 'Workspaces' }).click();
     await page.getByRole('heading', { level: 1, name: 'Organizations' }).waitFor();
     expect(await page.getByRole('link', { name: 'Mounts' }).count()).toBe(0);
+    await page.goto(`${site.origin()}/ui/certificates`);
+    const products = page.getByRole('navigation', { name: 'Products' });
+    await products.getByRole('link', { name: 'Certificates', exact: true }).waitFor();
+    expect(await products.locator('[aria-current]').allTextContents()).toEqual(['Certificates']);
     expect(problems).toEqual([]);
   });
 

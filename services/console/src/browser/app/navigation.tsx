@@ -22,6 +22,7 @@ export const Navigation = () => {
             <Link
               key={title}
               to={first?.to ?? '/ui/'}
+              activeOptions={{ exact: true }}
               aria-current={title === shown?.title ? 'true' : undefined}
             >
               <Icon aria-hidden="true" size={16} strokeWidth={1.75} />
