@@ -20,6 +20,7 @@ const pages = new Map<string, string>([
   ['policy', '/ui/policies/default'],
   ['tokens', '/ui/tokens'],
   ['passkeys', '/ui/passkeys'],
+  ['second factors', '/ui/second-factors'],
   ['mounts', '/ui/mounts'],
   ['audit devices', '/ui/audit'],
   ['snapshots', '/ui/snapshots'],

@@ -114,6 +114,8 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   ],
   'runs/run-actions.tsx': ['confirms, discards or cancels a run'],
   'runs/run-history.tsx': ['adds a comment'],
+  'second-factors/enforcements.tsx': ['adds an enforcement'],
+  'second-factors/methods.tsx': ['adds a method'],
   'session/account-sign-in.ts': ['signs in'],
   'session/command-login-page.tsx': ['approves or refuses the login of a command'],
   'session/confirm-email-page.tsx': ['confirms an address'],

@@ -182,3 +182,58 @@ describe('passkeys', { timeout: PATIENCE_MS }, () => {
     expect(text).toContain('are bound to localhost, and this page is at 127.0.0.1');
   });
 });
+
+describe('second factors', { timeout: PATIENCE_MS }, () => {
+  test('are asked of the logins that an administrator names, and of none once that has ended', async () => {
+    const { page, problems } = await site.openSignedIn('/ui/second-factors');
+    const add = async (fields: Readonly<Record<string, string>>): Promise<void> => {
+      await page.getByRole('button', { name: 'Add a method' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Add a method' });
+      for (const [label, text] of Object.entries(fields)) {
+        const field = dialog.getByLabel(label);
+        if (label === 'It asks for') await field.selectOption(text);
+        else await field.fill(text);
+      }
+      await dialog.getByRole('button', { name: 'Add it' }).click();
+      await dialog.waitFor({ state: 'hidden' });
+    };
+    await add({ 'Name, by which': 'keys of all', 'Addresses of the console': origin() });
+    await add({ 'It asks for': 'passcodes of an app', 'Name, by which': 'app of all' });
+    for (const name of ['keys of all', 'app of all'])
+      await page.getByRole('button', { name: `Delete ${name}` }).waitFor();
+    await page.getByRole('button', { name: 'Add an enforcement' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('everybody');
+    for (const label of ['keys of all', 'app of all', 'people/ (userpass)'])
+      await page.getByRole('checkbox', { name: label }).check();
+    expect(await faultsInVariants(page, 'new login enforcement')).toEqual({});
+    await page.getByRole('button', { name: 'Ask for it from now on' }).click();
+    await page.getByRole('button', { name: 'Delete everybody' }).waitFor();
+    expect(await faultsInVariants(page, 'second factors')).toEqual({});
+    expect(
+      await page
+        .getByText('app of all, keys of all')
+        .or(page.getByText('keys of all, app of all'))
+        .count(),
+    ).toBe(1);
+    const waits = await fetch(`${site.origin()}/v1/auth/people/login/joan`, {
+      method: 'POST',
+      body: JSON.stringify({ password: PASSWORD }),
+    });
+    const { auth } = (await waits.json()) as {
+      readonly auth: { readonly mfa_requirement: { readonly mfa_constraints: object } };
+    };
+    expect(Object.keys(auth.mfa_requirement.mfa_constraints)).toContain('everybody');
+    // The enforcement names it.
+    await page.getByRole('button', { name: 'Delete keys of all' }).click();
+    await page.getByRole('button', { name: 'Delete it' }).click();
+    await page.getByText('in use by the login enforcement "everybody"').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    for (const name of ['everybody', 'keys of all', 'app of all']) {
+      await page.getByRole('button', { name: `Delete ${name}` }).click();
+      await page.getByRole('button', { name: 'Delete it' }).click();
+      await page.getByRole('button', { name: `Delete ${name}` }).waitFor({ state: 'hidden' });
+    }
+    await logIn('joan');
+    expect(problems).toEqual([]);
+  });
+});

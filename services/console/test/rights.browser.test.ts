@@ -176,6 +176,7 @@ describe('what is offered', { timeout: PATIENCE_MS }, () => {
       '/ui/policies/default',
       '/ui/tokens',
       '/ui/passkeys',
+      '/ui/second-factors',
       '/ui/mounts',
       '/ui/audit',
       '/ui/snapshots',

@@ -78,6 +78,14 @@ const passkeys = createRoute({
   path: '/ui/passkeys',
   component: lazyRouteComponent(() => import('../passkeys/passkeys-page.tsx'), 'PasskeysPage'),
 });
+const secondFactors = createRoute({
+  ...parent,
+  path: '/ui/second-factors',
+  component: lazyRouteComponent(
+    () => import('../second-factors/second-factors-page.tsx'),
+    'SecondFactorsPage',
+  ),
+});
 const snapshots = createRoute({
   ...parent,
   path: '/ui/snapshots',
@@ -302,6 +310,7 @@ export const router = createRouter({
     mounts,
     audit,
     passkeys,
+    secondFactors,
     snapshots,
     namespaces,
     leases,

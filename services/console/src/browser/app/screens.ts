@@ -36,6 +36,7 @@ export interface Screen {
     | '/ui/namespaces'
     | '/ui/leases'
     | '/ui/passkeys'
+    | '/ui/second-factors'
     | '/ui/messages'
     | '/ui/replication'
     | '/app'
@@ -81,6 +82,7 @@ export const SCREEN_GROUPS: readonly ScreenGroup[] = [
       ['/ui/policies', 'Policies'],
       ['/ui/tokens', 'Tokens'],
       ['/ui/passkeys', 'Passkeys'],
+      ['/ui/second-factors', 'Second factors'],
       ['/ui/mounts', 'Mounts'],
       ['/ui/namespaces', 'Namespaces'],
       ['/ui/leases', 'Leases'],
