@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   Client,
   type ClientReadableStream,
+  connectivityState,
   Metadata,
   type MethodDefinition,
   type ServiceError,
@@ -89,10 +90,37 @@ const unaryCaller = (
   };
 };
 
+/**
+ * Longest wait for a replica where none can be reached. In a rolling update the last one may stop before the connection
+ * to one that was started again is open, which takes up to a second, and longer on a busy machine.
+ */
+const REPLICA_WAIT_MS = 5_000;
+
+/** Waits for a replica, because a call fails at once when an attempt to connect fails. */
+const untilReachable = async (
+  client: Client,
+  { timeoutMs, signal }: CallOptions,
+): Promise<void> => {
+  const isConnecting = false;
+  const state = client.getChannel().getConnectivityState(isConnecting);
+  if (state === connectivityState.READY || signal?.aborted) return;
+  // The other half is for the call, which fails with the reason if there is still none.
+  const waitMs = Math.min((timeoutMs ?? DEFAULT_TIMEOUT_MS) / 2, REPLICA_WAIT_MS);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stopWaiting = (): void => resolve();
+  signal?.addEventListener('abort', stopWaiting, { once: true });
+  client.waitForReady(Date.now() + waitMs, stopWaiting);
+  await promise;
+  signal?.removeEventListener('abort', stopWaiting);
+};
+
 const callerOnce =
   (client: Client, method: MethodDefinition<unknown, unknown>, service: string) =>
-  (request: unknown, options: CallOptions): Promise<unknown> =>
-    new Promise((resolve, reject) => {
+  async (request: unknown, options: CallOptions): Promise<unknown> => {
+    const beganMs = performance.now();
+    await untilReachable(client, options);
+    const waitedMs = performance.now() - beganMs;
+    return new Promise((resolve, reject) => {
       if (options.signal?.aborted) {
         reject(new KeelsonError('request.cancelled'));
         return;
@@ -103,7 +131,7 @@ const callerOnce =
         method.responseDeserialize,
         request,
         metadataOfTrace(),
-        { deadline: Date.now() + (options.timeoutMs ?? DEFAULT_TIMEOUT_MS) },
+        { deadline: Date.now() + (options.timeoutMs ?? DEFAULT_TIMEOUT_MS) - waitedMs },
         (error, response) => {
           stopListening();
           if (error) reject(fromGrpcStatus(error, service));
@@ -112,6 +140,7 @@ const callerOnce =
       );
       const stopListening = cancelOn(options.signal, call);
     });
+  };
 
 const streamingCaller = (
   client: Client,

@@ -72,6 +72,22 @@ describe('a unary call', () => {
     expect((error as Error).cause).toBeUndefined();
   });
 
+  test('waits for a replica that is started again', async () => {
+    const services = [answering(({ token }) => Promise.resolve(principalOf(token)))];
+    const former = await serve(services);
+    const client = identityClient(former);
+    await client.identify({ token: 'u' });
+    await former.stop(0);
+    const unreachable = await client.identify({ token: 'u' }, { timeoutMs: 1 }).catch((e) => e);
+    expect(unreachable).toBeInstanceOf(KeelsonError);
+    const waiting = Array.from({ length: 20 }, () => client.identify({ token: 'u' }));
+    const address = `127.0.0.1:${former.port}`;
+    remember(await createRpcServer({ address, services }));
+    expect(new Set(await Promise.all(waiting))).toEqual(
+      new Set(waiting.map(() => principalOf('u'))),
+    );
+  });
+
   test.each(['storage.superseded', 'sys.sealed'] as const)(
     'is repeated by another replica if the first refuses it with %s',
     async (code) => {

@@ -468,7 +468,7 @@ describe('a service without a replica', () => {
     await server.stop(0);
     const clock = new ManualClock();
     const answer = connect([server.port], clock).edge.handle(edgeRequest());
-    clock.advance(2000);
+    clock.advance(5000);
     await expect(answer).rejects.toMatchObject({
       code: 'edge.backend_unavailable',
       params: { service: 'pki' },

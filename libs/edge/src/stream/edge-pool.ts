@@ -37,8 +37,8 @@ export interface Attempt {
 }
 
 const MAX_ATTEMPTS = 4;
-/** Maximum wait for the first usable stream. */
-const CONNECT_TIMEOUT_MS = 2_000;
+/** Maximum wait for a usable stream; a replica that was started again has one within a second, or later on a busy machine. */
+const CONNECT_TIMEOUT_MS = 5_000;
 /** Maximum wait for a replica of the version that has taken the store over. */
 const SUCCESSOR_TIMEOUT_MS = 10_000;
 /** Time in which a replica that may not write is asked only if there is no other. */
