@@ -9,6 +9,7 @@ import { Card, Page } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import { type TabItem, Tabs } from '../components/tabs.tsx';
 import { VariableList } from '../variables/variable-list.tsx';
+import { FirstSteps } from './first-steps.tsx';
 import { InheritedVariables } from './inherited-variables.tsx';
 import { LockCard } from './lock-card.tsx';
 import { RunsTab } from './runs-tab.tsx';
@@ -25,6 +26,9 @@ const Overview = ({ document }: { document: OneDocument<WorkspaceAttributes> }) 
   const { id, attributes: workspace } = document.data;
   return (
     <>
+      {workspace['workspace-kpis-runs-count'] === 0 && workspace['resource-count'] === 0 && (
+        <FirstSteps organization={organization} workspace={document.data} />
+      )}
       <LockCard organization={organization} document={document} />
       <Card title="Facts">
         <FactList

@@ -1,0 +1,92 @@
+/** Ways to give a new workspace its first configuration. */
+import { request } from '../api/api-problem.ts';
+import { callWorkspaces, type OneDocument, type Resource } from '../api/workspaces-api.ts';
+import { ActionButton, type SubmittedFields } from '../components/action-button.tsx';
+import { workspacesCurl } from '../components/commands.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { Card } from '../components/page.tsx';
+import type { WorkspaceAttributes } from './workspace.ts';
+
+const versionBody = { data: { type: 'configuration-versions', attributes: {} } };
+
+const Copied = ({ text, label }: { text: string; label: string }) => (
+  <div className="copied">
+    <pre>{text}</pre>
+    <CopyButton text={text} label={label} />
+  </div>
+);
+
+/** @throws Error unless the archive has arrived */
+const upload = async (workspaceId: string, fields: SubmittedFields): Promise<void> => {
+  const archive = fields.file('archive');
+  if (archive === null || archive.size === 0) throw new Error('Choose an archive first.');
+  const { data } = await callWorkspaces<OneDocument<{ 'upload-url': string }>>(
+    'POST',
+    `workspaces/${workspaceId}/configuration-versions`,
+    { body: versionBody },
+  );
+  // The document names the address known to API clients.
+  const { pathname, search } = new URL(data.attributes['upload-url'], location.origin);
+  const answer = await request(`${pathname}${search}`, { method: 'PUT', body: archive });
+  if (!answer.ok) throw new Error(`The archive was not accepted: ${await answer.text()}`);
+};
+
+export const FirstSteps = (props: {
+  organization: string;
+  workspace: Resource<WorkspaceAttributes>;
+}) => {
+  const { organization } = props;
+  const { id, attributes } = props.workspace;
+  const { hostname } = location;
+  const block = [
+    'terraform {',
+    '  cloud {',
+    `    hostname     = "${location.host}"`,
+    `    organization = "${organization}"`,
+    '    workspaces {',
+    `      name = "${attributes.name}"`,
+    '    }',
+    '  }',
+    '}',
+  ].join('\n');
+  return (
+    <Card title="The first run">
+      <ol className="steps">
+        <li>
+          Add the workspace to a configuration:
+          <Copied text={block} label="Copy the block" />
+        </li>
+        <li>
+          Sign in, and begin:
+          <Copied
+            text={`terraform login ${location.host}\nterraform init\nterraform apply`}
+            label="Copy the commands"
+          />
+          {location.protocol === 'http:' && hostname !== 'localhost' && (
+            <p className="hint">Terraform asks for HTTPS: use the address with a certificate.</p>
+          )}
+        </li>
+      </ol>
+      {attributes.permissions['can-queue-run'] && (
+        <>
+          <p>Without a terminal, upload a configuration, or follow a repository in the settings.</p>
+          <ActionButton
+            label="Upload a configuration"
+            title={`Upload a configuration for ${attributes.name}`}
+            confirm="Upload"
+            act={(fields) => upload(id, fields)}
+            commands={[
+              workspacesCurl('POST', `workspaces/${id}/configuration-versions`, versionBody),
+            ]}
+          >
+            <p>A run begins when it has arrived.</p>
+            <label>
+              Archive (.tar.gz) of the folder with the configuration
+              <input type="file" name="archive" accept=".gz,.tgz,application/gzip" required />
+            </label>
+          </ActionButton>
+        </>
+      )}
+    </Card>
+  );
+};
