@@ -146,7 +146,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   'workspaces/settings-tab.tsx': ['deletes a workspace safely'],
   'workspaces/sharing-cards.tsx': ['adds a consumer', 'adds a tag', 'adds a run trigger'],
   'workspaces/start-run.tsx': ['starts a run'],
-  'workspaces/states-tab.tsx': ['rolls back to a state'],
+  'workspaces/state-table.tsx': ['rolls back to a state'],
   'workspaces/team-access-card.tsx': ['gives a team access'],
   'workspaces/workspaces-page.tsx': ['creates a workspace'],
 };

@@ -1,5 +1,6 @@
 /** An organization in the console: settings of workspaces, states, projects, teams, agents, variable sets. */
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { confirm } from './confirm.ts';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
@@ -138,16 +139,23 @@ describe('an organization', { timeout: PATIENCE_MS }, () => {
     await addState(id, 2, ['b', 'c', 'd']);
     const { page, problems } = await site.openSignedIn('/app/acme/workspaces/stateful?tab=states');
     await page.getByRole('row', { name: /count/ }).getByText('3').waitFor();
-    const changes = page.getByRole('list', { name: 'Changes between the states' });
+    const changes = page.getByRole('region', { name: 'Changes between the states' });
     await changes.getByText('null_resource.a').waitFor();
-    expect(
-      (await changes.getByRole('listitem').allTextContents()).map((text) => text.trim()),
-    ).toEqual([
-      '−null_resource.a went',
-      '+null_resource.c came',
-      '+null_resource.d came',
-      '~output.count changed: value',
+    expect(await changes.getByRole('button').allTextContents()).toEqual([
+      '−null_resource.a removed',
+      '+null_resource.c added',
+      '+null_resource.d added',
+      '~output.count changed',
     ]);
+    await changes.getByRole('button', { name: 'output.count' }).click();
+    await changes.getByRole('listitem').getByText('2', { exact: true }).waitFor();
+    await changes.getByRole('listitem').getByText('3', { exact: true }).waitFor();
+    await page.getByRole('row', { name: /^2/ }).getByText('admin').waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download serial 1' }).click();
+    const file = await saved;
+    expect(file.suggestedFilename()).toBe('stateful-1.tfstate');
+    expect(JSON.parse(await readFile(await file.path(), 'utf8'))).toMatchObject({ serial: 1 });
     await confirm(page, 'Roll back to serial 1', 'Roll back');
     await page.getByRole('row', { name: /count/ }).getByText('2').waitFor();
     expect(problems).toEqual([]);

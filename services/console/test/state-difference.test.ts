@@ -26,14 +26,50 @@ describe('the difference of two states', () => {
         { ...resource('many', {}, { index_key: 0 }), module: 'module.inner' },
       ],
     };
-    expect(stateDifference(earlier, later)).toEqual([
-      { address: 'data.thing.read', kind: 'delete', attributes: [] },
-      { address: 'module.inner.thing.many[0]', kind: 'create', attributes: [] },
-      { address: 'output.gone', kind: 'delete', attributes: [] },
-      { address: 'thing.gone', kind: 'delete', attributes: [] },
-      { address: 'thing.kept', kind: 'update', attributes: ['colour', 'size'] },
-      { address: 'thing.many["a"]', kind: 'create', attributes: [] },
+    expect(
+      stateDifference(earlier, later).map(({ address, kind, values }) => [
+        address,
+        kind,
+        values.map(({ path, before, after }) => `${path}: ${before} → ${after}`),
+      ]),
+    ).toEqual([
+      ['data.thing.read', 'delete', []],
+      ['module.inner.thing.many[0]', 'create', []],
+      ['output.gone', 'delete', ['value: 2 → undefined']],
+      ['thing.gone', 'delete', []],
+      ['thing.kept', 'update', ['colour: undefined → "red"', 'size: 1 → 2']],
+      ['thing.many["a"]', 'create', []],
     ]);
+  });
+
+  test('hides what either state marks as sensitive, and says that it differs', () => {
+    const password = [{ type: 'get_attr', value: 'password' }];
+    const key = [
+      { type: 'get_attr', value: 'users' },
+      { type: 'index', value: { value: 1, type: 'number' } },
+      { type: 'get_attr', value: 'key' },
+    ];
+    const stateWith = (secret: string, size: number, marks: readonly unknown[]): StateFile => ({
+      outputs: { pin: { value: secret, sensitive: marks.length > 0 } },
+      resources: [
+        resource(
+          'one',
+          { password: secret, size, users: [{ key: 'open' }, { key: secret }] },
+          { sensitive_attributes: marks },
+        ),
+      ],
+    });
+    for (const [first, second] of [
+      [[password, key], []],
+      [[], [password, key]],
+    ] as const) {
+      const changes = stateDifference(stateWith('hush', 1, first), stateWith('tell', 2, second));
+      expect(JSON.stringify(changes)).not.toMatch(/hush|tell/);
+      expect(changes.map(({ values }) => values.map(({ path }) => path))).toEqual([
+        ['value'],
+        ['password', 'size', 'users[1].key'],
+      ]);
+    }
   });
 
   test('of a state and itself, or of nothing and nothing, is empty', () => {

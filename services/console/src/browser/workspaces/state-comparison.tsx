@@ -1,4 +1,4 @@
-/** Comparison of two stored states of a workspace: additions, removals and changes. */
+/** Comparison of two stored states of a workspace, down to their values. */
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,28 +6,32 @@ import { ApiProblem, request } from '../api/api-problem.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { readSession, useSession } from '../api/session.ts';
 import type { Resource } from '../api/workspaces-api.ts';
-import { Commands } from '../components/commands.tsx';
 import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
+import { ChangedThing } from '../runs/plan/changed-thing.tsx';
 import { type StateFile, stateDifference } from './state-difference.ts';
 
 export type StateVersion = ResourceAttributes['state-versions'];
 
-const SIGNS = { create: ['+', 'came'], update: ['~', 'changed'], delete: ['−', 'went'] } as const;
+const WORDS = { create: 'added', update: 'changed', delete: 'removed' } as const;
 
-const download = async (state: Resource<StateVersion>, signal: AbortSignal): Promise<StateFile> => {
+/** The stored file. */
+export const downloadState = async (
+  state: Resource<StateVersion>,
+  signal?: AbortSignal,
+): Promise<Response> => {
   const { pathname, search } = new URL(
     state.attributes['hosted-state-download-url'] ?? '',
     location.origin,
   );
   const { workspaces } = readSession();
   const answer = await request(`${pathname}${search}`, {
-    signal,
+    ...(signal && { signal }),
     headers: workspaces === undefined ? {} : { authorization: `Bearer ${workspaces}` },
   });
   if (!answer.ok) throw new ApiProblem(answer.status, `the server answered ${answer.status}`);
-  return (await answer.json()) as StateFile;
+  return answer;
 };
 
 const StateSelect = (props: {
@@ -60,7 +64,10 @@ export const StateComparison = ({ states }: { states: readonly Resource<StateVer
     enabled: earlier !== undefined && later !== undefined,
     queryFn: async ({ signal }) => {
       const files = await Promise.all(
-        [earlier, later].map((one) => download(one as Resource<StateVersion>, signal)),
+        [earlier, later].map(async (one): Promise<StateFile> => {
+          const answer = await downloadState(one as Resource<StateVersion>, signal);
+          return (await answer.json()) as StateFile;
+        }),
       );
       return stateDifference(files[0] ?? {}, files[1] ?? {});
     },
@@ -76,31 +83,14 @@ export const StateComparison = ({ states }: { states: readonly Resource<StateVer
           changes.length === 0 ? (
             <Empty>Resources and outputs are the same.</Empty>
           ) : (
-            <ul className="plain-list" aria-label="Changes between the states">
-              {changes.map(({ address, kind, attributes }) => {
-                const [sign, word] = SIGNS[kind];
-                return (
-                  <li key={address} className={`change ${kind}`}>
-                    <span className="sign" aria-hidden="true">
-                      {sign}
-                    </span>
-                    <code>{address}</code> <small>{word}</small>
-                    {attributes.length > 0 && <small>: {attributes.join(', ')}</small>}
-                  </li>
-                );
-              })}
-            </ul>
+            <section className="changes" aria-label="Changes between the states">
+              {changes.map((change) => (
+                <ChangedThing key={change.address} change={change} words={WORDS[change.kind]} />
+              ))}
+            </section>
           )
         }
       </Loaded>
-      <Commands
-        commands={[
-          {
-            tool: 'shell',
-            text: 'diff <(terraform state pull) <(curl -s -H "Authorization: Bearer $KEELSON_API_TOKEN" DOWNLOAD-ADDRESS)',
-          },
-        ]}
-      />
     </Card>
   );
 };

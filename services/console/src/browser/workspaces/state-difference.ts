@@ -1,5 +1,7 @@
 /** The difference between two state files, by resource instance and by output. */
 
+import { type ValueChange, valueChanges } from '../runs/plan/value-changes.ts';
+
 /** The members of a state file that the console reads. */
 export interface StateFile {
   readonly outputs?: Readonly<
@@ -21,43 +23,77 @@ export interface StateFile {
 export interface StateChange {
   readonly address: string;
   readonly kind: 'create' | 'update' | 'delete';
-  /**
-   * Names of the attributes that differ; empty for an instance or output in only one of the files.
-   */
-  readonly attributes: readonly string[];
+  /** Values that the state marks as sensitive are hidden. */
+  readonly values: readonly ValueChange[];
 }
 
-const instancesOf = (state: StateFile): ReadonlyMap<string, Readonly<Record<string, unknown>>> => {
-  const found = new Map<string, Readonly<Record<string, unknown>>>();
+/** Values of an instance or output, and which of them are sensitive. */
+interface Kept {
+  readonly values: unknown;
+  readonly secret: unknown;
+}
+
+interface PathStep {
+  readonly value?: unknown;
+}
+
+/** A mark of the values at the paths, in the form of the values: `{ user: { password: true } }`. */
+const markOf = (paths: readonly unknown[]): unknown => {
+  let mark: unknown = {};
+  const within = (known: unknown, steps: readonly PathStep[]): unknown => {
+    const [first, ...rest] = steps;
+    if (known === true || first === undefined) return true;
+    const { value } = first;
+    // The index of a list or map is a value with its type.
+    const at = typeof value === 'object' && value !== null ? (value as PathStep).value : value;
+    const fields = (known ?? {}) as Readonly<Record<string, unknown>>;
+    return { ...fields, [String(at)]: within(fields[String(at)], rest) };
+  };
+  for (const path of paths)
+    mark = within(mark, Array.isArray(path) ? (path as readonly PathStep[]) : [path as PathStep]);
+  return mark;
+};
+
+/** A mark of everything that one of the two marks. */
+const mergedMark = (one: unknown, other: unknown): unknown => {
+  if (one === true || other === true) return true;
+  if (typeof one !== 'object' || typeof other !== 'object') return one ?? other;
+  const [a, b] = [one, other] as Readonly<Record<string, unknown>>[];
+  const names = new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})]);
+  return Object.fromEntries([...names].map((name) => [name, mergedMark(a?.[name], b?.[name])]));
+};
+
+const keptIn = (state: StateFile): ReadonlyMap<string, Kept> => {
+  const found = new Map<string, Kept>();
   for (const { module, mode, type, name, instances = [] } of state.resources ?? [])
-    for (const { index_key: key, attributes = {} } of instances) {
+    for (const { index_key: key, attributes = {}, sensitive_attributes: paths = [] } of instances) {
       const place = `${mode === 'data' ? 'data.' : ''}${type}.${name}`;
       const index = key === undefined ? '' : `[${JSON.stringify(key)}]`;
-      found.set(`${module === undefined ? '' : `${module}.`}${place}${index}`, attributes);
+      const address = `${module === undefined ? '' : `${module}.`}${place}${index}`;
+      found.set(address, { values: attributes, secret: markOf(paths) });
     }
-  for (const [name, { value }] of Object.entries(state.outputs ?? {}))
-    found.set(`output.${name}`, { value });
+  for (const [name, { value, sensitive }] of Object.entries(state.outputs ?? {}))
+    found.set(`output.${name}`, { values: { value }, secret: { value: sensitive === true } });
   return found;
 };
 
-const differing = (
-  before: Readonly<Record<string, unknown>>,
-  after: Readonly<Record<string, unknown>>,
-): readonly string[] =>
-  [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
-    .toSorted();
-
-/** The instances and outputs in which two states differ. Values, which may be secret, are left out. */
+/** The instances and outputs in which two states differ, by their addresses. */
 export const stateDifference = (earlier: StateFile, later: StateFile): readonly StateChange[] => {
-  const [before, after] = [instancesOf(earlier), instancesOf(later)];
+  const [before, after] = [keptIn(earlier), keptIn(later)];
   return [...new Set([...before.keys(), ...after.keys()])]
     .toSorted()
     .flatMap((address): readonly StateChange[] => {
       const [old, present] = [before.get(address), after.get(address)];
-      if (old === undefined) return [{ address, kind: 'create', attributes: [] }];
-      if (present === undefined) return [{ address, kind: 'delete', attributes: [] }];
-      const attributes = differing(old, present);
-      return attributes.length === 0 ? [] : [{ address, kind: 'update', attributes }];
+      // A value that is secret in one state may not be shown of the other.
+      const secret = mergedMark(old?.secret, present?.secret);
+      const values = valueChanges({
+        before: old?.values,
+        after: present?.values,
+        secretBefore: secret,
+        secretAfter: secret,
+      });
+      if (old === undefined) return [{ address, kind: 'create', values }];
+      if (present === undefined) return [{ address, kind: 'delete', values }];
+      return values.length === 0 ? [] : [{ address, kind: 'update', values }];
     });
 };
