@@ -45,23 +45,33 @@ export const processUsage = (pid: number): Usage => {
   };
 };
 
+/** CPU time of a process, or 0 if it has ended. */
+const cpuWhileRunning = (pid: number): number => {
+  try {
+    return processUsage(pid).cpuMicroseconds;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ESRCH') return 0;
+    throw error;
+  }
+};
+
 /** CPU time of a server and its child processes, those included that have ended. */
 export const treeCpuMicroseconds = (pid: number): number => {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  const ofChildren = children
+    .split(' ')
+    .filter((child) => child !== '')
+    .reduce((sum, child) => sum + cpuWhileRunning(Number(child)), 0);
+  // Read last: the time of a child that has ended meanwhile is here. Fields 16 and 17 are cutime and cstime.
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // cutime and cstime are fields 16 and 17.
   const [ended = 0, endedInKernel = 0] = stat
     .slice(stat.lastIndexOf(') ') + 2)
     .split(' ')
     .slice(13, 15)
     .map(Number);
-  return children
-    .split(' ')
-    .filter((child) => child !== '')
-    .reduce(
-      (sum, child) => sum + processUsage(Number(child)).cpuMicroseconds,
-      processUsage(pid).cpuMicroseconds + ((ended + endedInKernel) / CLOCK_TICKS_PER_SECOND) * 1e6,
-    );
+  const ofEnded = ((ended + endedInKernel) / CLOCK_TICKS_PER_SECOND) * 1e6;
+  return ofChildren + processUsage(pid).cpuMicroseconds + ofEnded;
 };
 
 /** Runs a module that answers commands (see `answerCommands`). */

@@ -46,10 +46,10 @@ export const whileSampling = async <T>(
         await delay(SAMPLE_EVERY_MS);
       }
     })();
-    const result = await work().finally(() => {
+    const working = work().finally(() => {
       isOver = true;
     });
-    await sampling;
+    const [result] = await Promise.all([working, sampling]);
     const byCount = [...seen].sort(([, a], [, b]) => b - a);
     const connections = new Map(byCount.map(([what, count]) => [what, count / samples]));
     return {
