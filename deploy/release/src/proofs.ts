@@ -210,7 +210,7 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
       'libs/testkit/src/hostile-run',
       'services/runner/src',
       'services/standalone/src',
-      'services/workspace/src/state/states/state-summary-reader.ts',
+      'services/workspace/src/state/state-versions/state-summary-reader.ts',
     ],
   },
   {

@@ -16,17 +16,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'libs/x509/src/golden.test.ts': 'writes its file only when it is asked to',
   'proto/src/generated.test.ts': 'the generator is a program',
   'services/standalone/test/golden/golden-stores.ts': 'golden stores are packed by tar',
-  'services/workspace/src/base/mail/mailer.test.ts': 'mails are sent to a server on loopback',
-  'services/workspace/src/identity/accounts/email-confirmation.test.ts': 'as the mailer',
-  'services/workspace/src/identity/teams/invitations.test.ts': 'as the mailer',
-  'services/workspace/src/identity/tokens/first-token.test.ts': 'the first token is in a file',
-  'services/workspace/src/workspaces/listing/listing-plans.test.ts': 'plans are those of SQLite',
-  'services/workspace/src/workspaces/notifications/notification-turns.test.ts': 'as the mailer',
-  'services/workspace/src/workspaces/notifications/notification-users.test.ts': 'as the mailer',
-  'services/workspace/src/workspaces/notifications/notifications.test.ts': 'as the mailer',
-  'services/workspace/test/password-accounts.ts': 'as the mailer',
-  'services/workspace/test/undivided-workspace.ts': 'as the harness of the service',
-  'services/workspace/test/workspace-harness.ts': 'the store of the service is a SQLite file',
 };
 
 const OTHER_LAYERS = /\.(?:browser|contract|integration|property)\.test\.ts$/;

@@ -1,7 +1,7 @@
 /**
  * Every route of the workspace API × the callers of the other API, on a real process over HTTP: tokens
  * of `/v1`, whatever they may do there, open nothing of `/api/v2`. What the tokens of `/api/v2` open is
- * the table of services/workspace/test/callers.test.ts.
+ * the table of services/workspace/test/callers.integration.test.ts.
  */
 import { join } from 'node:path';
 import {

@@ -52,9 +52,9 @@ import { withRunner } from './identity/tokens/runner-identity.ts';
 import { IDENTITY_TOKEN_OWNERS } from './identity/tokens/token-owners.ts';
 import { WORKSPACE_LIMITS, type WorkspaceLimits } from './limits.ts';
 import { isRunWaiting } from './runs/agent-runs/agent-run-operations.ts';
-import { createRunOrder } from './runs/runs/run-order.ts';
-import { RUN_TOKEN_OWNER } from './runs/runs/run-token-owner.ts';
-import { STATE_RUN_CONTRIBUTION } from './runs/runs/state-run-contribution.ts';
+import { createRunOrder } from './runs/lifecycle/run-order.ts';
+import { RUN_TOKEN_OWNER } from './runs/lifecycle/run-token-owner.ts';
+import { STATE_RUN_CONTRIBUTION } from './runs/lifecycle/state-run-contribution.ts';
 import {
   agentAndSignedRoutes,
   RUNS_PROJECTIONS,

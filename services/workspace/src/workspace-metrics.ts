@@ -9,8 +9,8 @@ import {
   ORGANIZATION_SWITCHES,
 } from './identity/model/organization-switch-records.ts';
 import type { AgentTables } from './runs/agents/agent-projections.ts';
+import type { RunTables } from './runs/lifecycle/run-projections.ts';
 import { OPEN_STATUSES } from './runs/model/domain/run.ts';
-import type { RunTables } from './runs/runs/run-projections.ts';
 import type { VcsContext } from './vcs/seams/vcs-context.ts';
 import { LOCKED_KEY } from './workspaces/listing/workspace-projections.ts';
 import { agentPoolSwitches, oauthClientSwitches } from './workspaces/model/part-switch-records.ts';

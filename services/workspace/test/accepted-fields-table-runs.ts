@@ -1,11 +1,11 @@
 /** The table of accepted fields, continued: data retention, states, configurations, runs and agents. */
 import { elsewhere, type FieldGroup, ON, refused, shown, W } from './field-effects.ts';
 
-const SETS_TEST = 'src/workspaces/variable-sets/variable-sets.test.ts';
-const RUNS_TEST = 'src/runs/runs/runs.test.ts';
-const STATES_TEST = 'src/state/states/states.test.ts';
+const SETS_TEST = 'src/workspaces/variable-sets/variable-sets.integration.test.ts';
+const RUNS_TEST = 'src/runs/lifecycle/runs.integration.test.ts';
+const STATES_TEST = 'src/state/state-versions/states.integration.test.ts';
 const AGENT_WORK_TEST = 'src/vcs/agent-work/agent-work.integration.test.ts';
-const AGENTS_TEST = 'src/runs/agents/agents.test.ts';
+const AGENTS_TEST = 'src/runs/agents/agents.integration.test.ts';
 
 export const RUN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
   'data retention policies': {
@@ -39,9 +39,11 @@ export const RUN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       state: elsewhere(STATES_TEST),
       'json-state': elsewhere(STATES_TEST),
       // The outputs are those of the state.
-      'json-state-outputs': elsewhere('src/state/states/state-outputs.test.ts'),
+      'json-state-outputs': elsewhere('src/state/state-versions/state-outputs.integration.test.ts'),
       '@run': elsewhere(STATES_TEST, 'run'),
-      '@rollback-state-version': elsewhere('src/state/states/rollbacks.test.ts'),
+      '@rollback-state-version': elsewhere(
+        'src/state/state-versions/rollbacks.integration.test.ts',
+      ),
     },
   },
   'configuration versions': {
@@ -87,13 +89,13 @@ export const RUN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       ),
     ],
     fields: {
-      body: elsewhere('src/runs/runs/run-history.test.ts'),
-      comment: elsewhere('src/runs/runs/run-history.test.ts'),
+      body: elsewhere('src/runs/lifecycle/run-history.integration.test.ts'),
+      comment: elsewhere('src/runs/lifecycle/run-history.integration.test.ts'),
     },
   },
   'run triggers': {
     routes: [`POST ${W}/run-triggers`],
-    fields: { '@sourceable': elsewhere('src/runs/run-triggers/run-triggers.test.ts') },
+    fields: { '@sourceable': elsewhere('src/runs/run-triggers/run-triggers.integration.test.ts') },
   },
   agents: {
     routes: [
@@ -104,9 +106,9 @@ export const RUN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     ],
     fields: {
       name: elsewhere(AGENTS_TEST),
-      version: elsewhere('src/runs/runner/runner.test.ts'),
+      version: elsewhere('src/runs/runner/runner.integration.test.ts'),
       status: elsewhere(AGENTS_TEST),
-      'runtime-versions': elsewhere('src/runs/runner/runner.test.ts'),
+      'runtime-versions': elsewhere('src/runs/runner/runner.integration.test.ts'),
     },
   },
   'reports of agents': {

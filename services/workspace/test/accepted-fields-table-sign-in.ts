@@ -1,11 +1,11 @@
 /** The table of accepted fields, continued: sign-ins, passwords and the second factor. */
 import { elsewhere, type FieldGroup } from './field-effects.ts';
 
-const SESSIONS_TEST = 'src/identity/sessions/sessions.test.ts';
-const PASSWORDS_TEST = 'src/identity/passwords/passwords.test.ts';
+const SESSIONS_TEST = 'src/identity/sessions/sessions.integration.test.ts';
+const PASSWORDS_TEST = 'src/identity/passwords/passwords.integration.test.ts';
 const SSO_TEST = 'src/identity/single-sign-on/single-sign-on.integration.test.ts';
-const LIFETIMES_TEST = 'src/identity/token-lifetimes/token-lifetimes.test.ts';
-const TWO_FACTOR_TEST = 'src/identity/two-factor/two-factor.test.ts';
+const LIFETIMES_TEST = 'src/identity/token-lifetimes/token-lifetimes.integration.test.ts';
+const TWO_FACTOR_TEST = 'src/identity/two-factor/two-factor.integration.test.ts';
 
 export const SIGN_IN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
   'sign-ins': {

@@ -1,5 +1,5 @@
 /**
- * Every field of every request document and its effect. `accepted-fields.test.ts` compares the table with the
+ * Every field of every request document and its effect. `accepted-fields.integration.test.ts` compares the table with the
  * request forms of the service and sends the values. The name of a field leaves out `data`, `attributes` and the marks
  * of list items; `@` precedes a relationship. `data.id` and `type` are left out; their rules are the same
  * everywhere.
@@ -25,19 +25,19 @@ const within = (group: string, fields: Readonly<Record<string, Effect>>) =>
   Object.fromEntries(Object.entries(fields).map(([name, effect]) => [`${group}/${name}`, effect]));
 
 const CUSTOM = { access: 'custom' };
-const GRANTS_TEST = 'src/workspaces/team-access/grants.test.ts';
-const VARIABLES_TEST = 'src/workspaces/variables/variables.test.ts';
-const SETS_TEST = 'src/workspaces/variable-sets/variable-sets.test.ts';
-const TAGS_TEST = 'src/workspaces/tags/tags.test.ts';
-const SWITCHES_TEST = 'src/identity/administration/organization-administration.test.ts';
+const GRANTS_TEST = 'src/workspaces/team-access/grants.integration.test.ts';
+const VARIABLES_TEST = 'src/workspaces/variables/variables.integration.test.ts';
+const SETS_TEST = 'src/workspaces/variable-sets/variable-sets.integration.test.ts';
+const TAGS_TEST = 'src/workspaces/tags/tags.integration.test.ts';
+const SWITCHES_TEST = 'src/identity/administration/organization-administration.integration.test.ts';
 const PART_SWITCHES_TEST = 'src/vcs/repository-work/part-switches.integration.test.ts';
-const LOGINS_TEST = 'src/identity/command-logins/command-logins.test.ts';
-const TWO_FACTOR_TEST = 'src/identity/two-factor/two-factor.test.ts';
-const LIFETIMES_TEST = 'src/identity/token-lifetimes/token-lifetimes.test.ts';
-const MEMBERS_TEST = 'src/identity/teams/organization-memberships.test.ts';
+const LOGINS_TEST = 'src/identity/command-logins/command-logins.integration.test.ts';
+const TWO_FACTOR_TEST = 'src/identity/two-factor/two-factor.integration.test.ts';
+const LIFETIMES_TEST = 'src/identity/token-lifetimes/token-lifetimes.integration.test.ts';
+const MEMBERS_TEST = 'src/identity/teams/organization-memberships.integration.test.ts';
 const AUTHORIZATION_TEST = 'src/vcs/authorization/authorization.integration.test.ts';
-const AGENTS_TEST = 'src/runs/agents/agents.test.ts';
-const POOLS_TEST = 'src/workspaces/agent-pools/agent-pools.test.ts';
+const AGENTS_TEST = 'src/runs/agents/agents.integration.test.ts';
+const POOLS_TEST = 'src/workspaces/agent-pools/agent-pools.integration.test.ts';
 
 const bindings = (file = TAGS_TEST) => ({
   '@tag-bindings/key': elsewhere(file, 'tag-bindings'),
@@ -75,7 +75,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
         warned(true),
       ),
       // Shown as false, because clients offer stacks where it is true.
-      'stacks-enabled': elsewhere('src/identity/organizations/organizations.test.ts'),
+      'stacks-enabled': elsewhere('src/identity/organizations/organizations.integration.test.ts'),
       ...flags(
         ['assessments-enforced', 'members-leave-with-last-team', 'allow-force-delete-workspaces'],
         shown(true),
@@ -85,7 +85,9 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       ...flags(['enforce-hyok', 'registry-monorepo-support-enabled'], refused(true)),
       'default-execution-mode': shown('local'),
       'default-agent-pool-id': elsewhere(POOLS_TEST),
-      '@default-agent-pool': elsewhere('src/identity/organizations/organizations.test.ts'),
+      '@default-agent-pool': elsewhere(
+        'src/identity/organizations/organizations.integration.test.ts',
+      ),
     },
   },
   teams: {
@@ -138,10 +140,10 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
   users: {
     routes: ['PATCH /account/update', 'POST /admin/users', 'PATCH /admin/users/{user_id}'],
     fields: {
-      username: elsewhere('src/identity/users/users.test.ts'),
-      email: elsewhere('src/identity/users/users.test.ts'),
-      'is-site-admin': elsewhere('test/callers.test.ts'),
-      password: elsewhere('src/identity/administration/user-administration.test.ts'),
+      username: elsewhere('src/identity/users/users.integration.test.ts'),
+      email: elsewhere('src/identity/users/users.integration.test.ts'),
+      'is-site-admin': elsewhere('test/callers.integration.test.ts'),
+      password: elsewhere('src/identity/administration/user-administration.integration.test.ts'),
     },
   },
   'switches of agent pools and OAuth clients': {
@@ -232,27 +234,36 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       'trigger-patterns': shown(['a/**']),
       'trigger-prefixes': shown(['a']),
       ...within('vcs-repo', {
-        branch: elsewhere('src/workspaces/workspaces/workspace-attributes.test.ts'),
-        identifier: elsewhere('src/workspaces/workspaces/workspace-attributes.test.ts'),
-        'ingress-submodules': elsewhere('src/workspaces/workspaces/workspace-attributes.test.ts'),
-        'oauth-token-id': elsewhere('src/workspaces/workspaces/workspace-attributes.test.ts'),
-        'tags-regex': elsewhere('src/workspaces/workspaces/workspace-attributes.test.ts'),
+        branch: elsewhere('src/workspaces/lifecycle/workspace-attributes.integration.test.ts'),
+        identifier: elsewhere('src/workspaces/lifecycle/workspace-attributes.integration.test.ts'),
+        'ingress-submodules': elsewhere(
+          'src/workspaces/lifecycle/workspace-attributes.integration.test.ts',
+        ),
+        'oauth-token-id': elsewhere(
+          'src/workspaces/lifecycle/workspace-attributes.integration.test.ts',
+        ),
+        'tags-regex': elsewhere(
+          'src/workspaces/lifecycle/workspace-attributes.integration.test.ts',
+        ),
         'vcs-app-installation-id': refused('ghain-1'),
         'github-app-installation-id': refused('ghain-1'),
       }),
       'hyok-enabled': refused(true),
       'migration-environment': refused('prod'),
       'working-directory': shown('live/app'),
-      'source-name': elsewhere('src/workspaces/workspaces/workspace-attributes.test.ts'),
-      'source-url': elsewhere('src/workspaces/workspaces/workspace-attributes.test.ts'),
-      '@project': elsewhere('src/workspaces/workspaces/workspace-document.test.ts', 'project'),
+      'source-name': elsewhere('src/workspaces/lifecycle/workspace-attributes.integration.test.ts'),
+      'source-url': elsewhere('src/workspaces/lifecycle/workspace-attributes.integration.test.ts'),
+      '@project': elsewhere(
+        'src/workspaces/lifecycle/workspace-document.integration.test.ts',
+        'project',
+      ),
       '@tags/name': elsewhere(TAGS_TEST, 'tag-names'),
       ...bindings(),
     },
   },
   locks: {
     routes: [`POST ${W}/actions/lock`],
-    fields: { reason: elsewhere('src/workspaces/locking/locking.test.ts') },
+    fields: { reason: elsewhere('src/workspaces/locking/locking.integration.test.ts') },
   },
   'lists of workspaces': {
     routes: [
@@ -264,12 +275,12 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       'POST /varsets/{varset_id}/relationships/workspaces',
       'DELETE /varsets/{varset_id}/relationships/workspaces',
     ],
-    fields: { id: elsewhere('test/callers.test.ts') },
+    fields: { id: elsewhere('test/callers.integration.test.ts') },
   },
   tags: {
     routes: [`POST ${W}/relationships/tags`, `DELETE ${W}/relationships/tags`, `DELETE ${ON}/tags`],
     fields: {
-      id: elsewhere('src/workspaces/tags/organization-tags.test.ts'),
+      id: elsewhere('src/workspaces/tags/organization-tags.integration.test.ts'),
       name: elsewhere(TAGS_TEST, 'relationships/tags'),
     },
   },
@@ -427,7 +438,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       'http-url': shown('https://other.example'),
       'api-url': shown('https://api.other.example'),
       'oauth-token-string': elsewhere('src/vcs/pushes.integration.test.ts', 'createClient'),
-      '@projects': elsewhere('src/workspaces/oauth/oauth.test.ts'),
+      '@projects': elsewhere('src/workspaces/oauth/oauth.integration.test.ts'),
       '@agent-pool': elsewhere('src/vcs/agent-work/agent-work.integration.test.ts'),
     },
   },
@@ -442,14 +453,16 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     routes: ['POST', 'DELETE'].map(
       (method) => `${method} /oauth-clients/{oauth_client_id}/relationships/projects`,
     ),
-    fields: { id: elsewhere('src/workspaces/oauth/oauth.test.ts', 'relationships/projects') },
+    fields: {
+      id: elsewhere('src/workspaces/oauth/oauth.integration.test.ts', 'relationships/projects'),
+    },
   },
   'OAuth tokens': {
     routes: ['PATCH /oauth-tokens/{oauth_token_id}'],
     triedOn: ['update'],
     fields: {
-      'ssh-key': elsewhere('src/workspaces/oauth/oauth.test.ts'),
-      '@ssh-key': elsewhere('src/workspaces/oauth/oauth.test.ts'),
+      'ssh-key': elsewhere('src/workspaces/oauth/oauth.integration.test.ts'),
+      '@ssh-key': elsewhere('src/workspaces/oauth/oauth.integration.test.ts'),
     },
   },
   'notification configurations': {
@@ -464,13 +477,17 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: {
       name: shown('another name'),
       // Verified first, for which a destination has to answer.
-      enabled: elsewhere('src/workspaces/notifications/notifications.test.ts'),
+      enabled: elsewhere('src/workspaces/notifications/notifications.integration.test.ts'),
       url: shown('https://other.example/hook'),
-      token: elsewhere('src/workspaces/notifications/notifications.test.ts'),
+      token: elsewhere('src/workspaces/notifications/notifications.integration.test.ts'),
       triggers: shown(['run:created']),
-      'destination-type': elsewhere('src/workspaces/notifications/notifications.test.ts'),
-      'email-addresses': elsewhere('src/workspaces/notifications/notifications.test.ts'),
-      '@users': elsewhere('src/workspaces/notifications/notifications.test.ts'),
+      'destination-type': elsewhere(
+        'src/workspaces/notifications/notifications.integration.test.ts',
+      ),
+      'email-addresses': elsewhere(
+        'src/workspaces/notifications/notifications.integration.test.ts',
+      ),
+      '@users': elsewhere('src/workspaces/notifications/notifications.integration.test.ts'),
     },
   },
   ...RUN_FIELD_GROUPS,

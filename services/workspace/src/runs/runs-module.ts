@@ -12,19 +12,19 @@ import { ASSESSMENT_RESULT } from './assessments/assessment-document.ts';
 import { assessmentRoutes } from './assessments/assessment-routes.ts';
 import { WORKSPACE_ASSESSMENT_CONTRIBUTION } from './assessments/workspace-assessment-contribution.ts';
 import { forcedUnlockRoutes } from './forced-unlocks/forced-unlock-routes.ts';
+import { runConfigurationRoutes } from './lifecycle/run-configuration-routes.ts';
+import { APPLY, ORGANIZATION_CAPACITY, PLAN, RUN } from './lifecycle/run-document.ts';
+import { runFileRoutes, runFileTransferRoutes } from './lifecycle/run-file-routes.ts';
+import { COMMENT, RUN_EVENT } from './lifecycle/run-history-document.ts';
+import { runHistoryRoutes } from './lifecycle/run-history-routes.ts';
+import { RUN_PROJECTIONS } from './lifecycle/run-projections.ts';
+import { runRoutes } from './lifecycle/run-routes.ts';
+import { WORKSPACE_RUN_CONTRIBUTION } from './lifecycle/workspace-run-contribution.ts';
 import { RUN_CHECKS } from './run-checks/run-check-document.ts';
 import { runCheckRoutes } from './run-checks/run-check-routes.ts';
 import { RUN_TRIGGER } from './run-triggers/run-trigger-document.ts';
 import { runTriggerRoutes } from './run-triggers/run-trigger-routes.ts';
 import { runnerRoutes } from './runner/runner-routes.ts';
-import { runConfigurationRoutes } from './runs/run-configuration-routes.ts';
-import { APPLY, ORGANIZATION_CAPACITY, PLAN, RUN } from './runs/run-document.ts';
-import { runFileRoutes, runFileTransferRoutes } from './runs/run-file-routes.ts';
-import { COMMENT, RUN_EVENT } from './runs/run-history-document.ts';
-import { runHistoryRoutes } from './runs/run-history-routes.ts';
-import { RUN_PROJECTIONS } from './runs/run-projections.ts';
-import { runRoutes } from './runs/run-routes.ts';
-import { WORKSPACE_RUN_CONTRIBUTION } from './runs/workspace-run-contribution.ts';
 import type { RunsContext } from './seams/runs-context.ts';
 
 export const runsRoutes = (context: RunsContext): readonly Route[] => [

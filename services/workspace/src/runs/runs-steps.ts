@@ -4,9 +4,9 @@ import type { StateSteps } from '../state/seams/state-steps.ts';
 import type { WorkspaceSteps } from '../workspaces/seams/workspace-steps.ts';
 import { removeAgentsOf } from './agents/agent-removal-operations.ts';
 import { hasRuns } from './executors/run-executor-operations.ts';
+import { removeRuns } from './lifecycle/run-changes.ts';
+import { queueUploadedRun } from './lifecycle/run-creation.ts';
 import { runRecords } from './model/run-records.ts';
-import { removeRuns } from './runs/run-changes.ts';
-import { queueUploadedRun } from './runs/run-creation.ts';
 import type { RunsContext } from './seams/runs-context.ts';
 
 export const RUNS_WORKSPACE_STEPS: WorkspaceSteps = {

@@ -9,10 +9,10 @@ import { remindOfDestruction } from '../workspaces/notifications/reminder-operat
 import { abandonSilentAgents } from './agents/agent-operations.ts';
 import { queueDueAssessments } from './assessments/assessment-operations.ts';
 import { destroyDueWorkspaces } from './auto-destroy/auto-destroy-operations.ts';
-import { cancelRunsOfDisabled } from './runs/disabled-organization-operations.ts';
-import { applyRunDataRetention } from './runs/run-data-operations.ts';
-import { moveEndedLogs } from './runs/run-log-operations.ts';
-import { failStrandedRuns } from './runs/stranded-run-operations.ts';
+import { cancelRunsOfDisabled } from './lifecycle/disabled-organization-operations.ts';
+import { applyRunDataRetention } from './lifecycle/run-data-operations.ts';
+import { moveEndedLogs } from './lifecycle/run-log-operations.ts';
+import { failStrandedRuns } from './lifecycle/stranded-run-operations.ts';
 import type { RunsContext } from './seams/runs-context.ts';
 import { rotateWorkloadKeys } from './workload-identity/workload-key-operations.ts';
 

@@ -22,16 +22,16 @@ import {
 } from './retention/retention-policy-document.ts';
 import { retentionRoutes } from './retention/retention-routes.ts';
 import type { StateContext } from './seams/state-context.ts';
-import { outputRoutes } from './states/output-routes.ts';
-import { stateTransferRoutes } from './states/state-transfer-routes.ts';
+import { outputRoutes } from './state-versions/output-routes.ts';
+import { stateTransferRoutes } from './state-versions/state-transfer-routes.ts';
 import {
   STATE_VERSION,
   STATE_VERSION_OUTPUT,
   WORKSPACE_OUTPUT,
-} from './states/state-version-document.ts';
-import { STATE_VERSION_PROJECTIONS } from './states/state-version-projections.ts';
-import { stateVersionRoutes } from './states/state-version-routes.ts';
-import { WORKSPACE_STATE_CONTRIBUTION } from './states/workspace-state-contribution.ts';
+} from './state-versions/state-version-document.ts';
+import { STATE_VERSION_PROJECTIONS } from './state-versions/state-version-projections.ts';
+import { stateVersionRoutes } from './state-versions/state-version-routes.ts';
+import { WORKSPACE_STATE_CONTRIBUTION } from './state-versions/workspace-state-contribution.ts';
 
 export const stateRoutes = (context: StateContext): readonly Route[] => [
   ...retentionRoutes(context),

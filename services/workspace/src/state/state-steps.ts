@@ -1,8 +1,8 @@
 /** Steps of this module when workspaces change. */
 import type { WorkspaceSteps } from '../workspaces/seams/workspace-steps.ts';
 import { releaseArchivesOf } from './configuration-versions/configuration-version-records.ts';
-import { withPromotedState } from './states/state-version-operations.ts';
-import { removedWorkspaces } from './states/state-version-records.ts';
+import { withPromotedState } from './state-versions/state-version-operations.ts';
+import { removedWorkspaces } from './state-versions/state-version-records.ts';
 
 export const STATE_WORKSPACE_STEPS: WorkspaceSteps = {
   // A workspace may have many states, so that they are removed in the background.

@@ -6,7 +6,7 @@ import type { PeriodicWork } from '@keelson/locks';
 import { applyConfigurationRetention } from './configuration-versions/configuration-data-operations.ts';
 import { removeLooseContents } from './contents/state-content-operations.ts';
 import type { StateContext } from './seams/state-context.ts';
-import { applyRetention, removeStatesOfRemoved } from './states/backing-data-operations.ts';
+import { applyRetention, removeStatesOfRemoved } from './state-versions/backing-data-operations.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -8,6 +8,10 @@ import { partAdministrationRoutes } from './administration/part-administration-r
 import { AGENT_POOL_CONTRIBUTION } from './agent-pools/agent-pool-contribution.ts';
 import { AGENT_POOL } from './agent-pools/agent-pool-document.ts';
 import { agentPoolRoutes } from './agent-pools/agent-pool-routes.ts';
+import { toWorkspaceSchema } from './lifecycle/workspace-document.ts';
+import { WORKSPACE_INCLUDES } from './lifecycle/workspace-includes.ts';
+import { workspaceMoveRoutes } from './lifecycle/workspace-move-routes.ts';
+import { workspaceRoutes } from './lifecycle/workspace-routes.ts';
 import { lockRoutes } from './locking/lock-routes.ts';
 import { NOTIFICATION_CONFIGURATION } from './notifications/notification-document.ts';
 import { notificationRoutes } from './notifications/notification-routes.ts';
@@ -35,10 +39,6 @@ import { variableSetScopeRoutes } from './variable-sets/variable-set-scope-route
 import { variableSetVariableRoutes } from './variable-sets/variable-set-variable-routes.ts';
 import { VARIABLE } from './variables/variable-document.ts';
 import { variableRoutes } from './variables/variable-routes.ts';
-import { toWorkspaceSchema } from './workspaces/workspace-document.ts';
-import { WORKSPACE_INCLUDES } from './workspaces/workspace-includes.ts';
-import { workspaceMoveRoutes } from './workspaces/workspace-move-routes.ts';
-import { workspaceRoutes } from './workspaces/workspace-routes.ts';
 
 export const workspacesRoutes = (context: WorkspacesContext): readonly Route[] => [
   ...projectRoutes(context),

@@ -7,6 +7,7 @@ import type { OrganizationSteps } from '../identity/seams/organization-steps.ts'
 import { findReadableProject } from './access/access-operations.ts';
 import { changePoolUse } from './access/pool-use-operations.ts';
 import { removeAgentPool } from './agent-pools/agent-pool-operations.ts';
+import { forceDeleteWorkspaces } from './lifecycle/workspace-operations.ts';
 import { agentPoolRecords } from './model/agent-pool-records.ts';
 import { agentRecords } from './model/agent-records.ts';
 import type { PoolUser } from './model/domain/agent-pool.ts';
@@ -18,7 +19,6 @@ import { removeRecipient } from './notifications/notification-records.ts';
 import { removeOAuthClient } from './oauth/oauth-operations.ts';
 import { toProjectResource } from './projects/project-document.ts';
 import type { RemovalContext, WorkspacesContext } from './seams/workspaces-context.ts';
-import { forceDeleteWorkspaces } from './workspaces/workspace-operations.ts';
 
 const toPoolUser = ({ id }: Organization): PoolUser => ({
   kind: 'organization',

@@ -12,11 +12,11 @@ import {
 import { Type } from 'typebox';
 import { RUN_STATUSES } from '../../base/run-status.ts';
 import type { SignUrl } from '../../base/signed-urls/signed-url-operations.ts';
-import { downloadPath } from '../../state/states/state-version-document.ts';
+import { downloadPath } from '../../state/state-versions/state-version-document.ts';
 import { VARIABLE_CATEGORIES } from '../../workspaces/variables/domain/variable.ts';
+import { runFilePath } from '../lifecycle/run-file-paths.ts';
 import { isAssessment } from '../model/domain/run.ts';
 import { type RunFileKind, toPhase, toPhaseId } from '../model/run-records.ts';
-import { runFilePath } from '../runs/run-file-paths.ts';
 import { TOKEN_PURPOSES } from '../workload-identity/domain/wanted-tokens.ts';
 import type { AgentRun, ClaimedRun } from './agent-run-operations.ts';
 

@@ -22,13 +22,13 @@ import type { EffectiveVariable } from '../../workspaces/variable-sets/domain/pr
 import { loadEffectiveVariables } from '../../workspaces/variable-sets/effective-variable-operations.ts';
 import { requireOwnAgent } from '../agents/agent-operations.ts';
 import { executes } from '../executors/run-executor-operations.ts';
+import { findReasonToWait } from '../lifecycle/auto-apply-operations.ts';
+import { changeRun, startPhase } from '../lifecycle/run-changes.ts';
+import { appendLog, startLog } from '../lifecycle/run-log-operations.ts';
+import type { RunTables } from '../lifecycle/run-projections.ts';
 import type { ChangeCounts, Run, RunEvent } from '../model/domain/run.ts';
 import { runRecords, toPhase, toPhaseId } from '../model/run-records.ts';
 import { queueTriggeredRuns } from '../run-triggers/triggered-run-operations.ts';
-import { findReasonToWait } from '../runs/auto-apply-operations.ts';
-import { changeRun, startPhase } from '../runs/run-changes.ts';
-import { appendLog, startLog } from '../runs/run-log-operations.ts';
-import type { RunTables } from '../runs/run-projections.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import {
   issueWorkloadTokens,

@@ -13,9 +13,9 @@ import { notFound } from '../../base/not-found.ts';
 import { loadUrlSigner, toSignedFor } from '../../base/signed-urls/signed-url-operations.ts';
 import { signedDownload } from '../../workspaces/access/signed-downloads.ts';
 import { resolveRuntimeVersion } from '../../workspaces/model/domain/runtime-version.ts';
+import { requireRun } from '../lifecycle/run-operations.ts';
 import { isAssessment } from '../model/domain/run.ts';
 import { toRunId } from '../model/run-records.ts';
-import { requireRun } from '../runs/run-operations.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { type AGENT_RUN, toAgentRunResource } from './agent-run-document.ts';
 import {

@@ -3,7 +3,7 @@ import { readableOnly, type Transaction } from '@keelson/storage';
 import { agentRecords } from '../../workspaces/model/agent-records.ts';
 import type { Agent } from '../../workspaces/model/domain/agent.ts';
 import type { AgentPool } from '../../workspaces/model/domain/agent-pool.ts';
-import { failRunOf } from '../runs/run-changes.ts';
+import { failRunOf } from '../lifecycle/run-changes.ts';
 
 /** Ends the agent's phase, because it will not be continued. */
 export const abandonPhase = async (

@@ -24,11 +24,11 @@ import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records.ts';
 import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
 import { findMissingExecutorOf } from '../executors/run-executor-operations.ts';
+import { queueRun } from '../lifecycle/run-creation.ts';
+import { loadRunAccess } from '../lifecycle/run-operations.ts';
 import { findObstacle, hasResult, isDue, toAssessmentRunId } from '../model/domain/assessment.ts';
 import { ASSESSMENT_SOURCE, isAssessment, type Run } from '../model/domain/run.ts';
 import { runRecords } from '../model/run-records.ts';
-import { queueRun } from '../runs/run-creation.ts';
-import { loadRunAccess } from '../runs/run-operations.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 
 const PAGE_SIZE = 500;

@@ -6,10 +6,10 @@ import {
   REDIRECTED_URL_LIFETIME_SECONDS,
   toSignedFor,
 } from '../../base/signed-urls/signed-url-operations.ts';
+import { isRunFileReady } from '../lifecycle/run-file-operations.ts';
+import { runFilePath } from '../lifecycle/run-file-paths.ts';
+import { loadLogUrl } from '../lifecycle/run-log-url.ts';
 import { toPhaseId } from '../model/run-records.ts';
-import { isRunFileReady } from '../runs/run-file-operations.ts';
-import { runFilePath } from '../runs/run-file-paths.ts';
-import { loadLogUrl } from '../runs/run-log-url.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { toAssessmentResource } from './assessment-document.ts';
 import { assessNow, requireAssessment, requireCurrentAssessment } from './assessment-operations.ts';

@@ -16,8 +16,8 @@ import { findWorkspaceConfiguration } from '../../workspaces/model/workspace-con
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
 import { findMissingExecutorOf } from '../executors/run-executor-operations.ts';
+import { queueInternalRun } from '../lifecycle/run-creation.ts';
 import { AUTO_DESTROY_SOURCE } from '../model/domain/run.ts';
-import { queueInternalRun } from '../runs/run-creation.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 
 /** Workspaces handled in one round. */

@@ -3,13 +3,13 @@ import type { Reads } from '@keelson/storage';
 import { decideEffectiveExecution, type Execution } from '../../base/execution/domain/execution.ts';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
 import type { WorkspaceAccessResult } from '../../workspaces/access/access-operations.ts';
+import { toPoolUser } from '../../workspaces/lifecycle/workspace-move-operations.ts';
 import { agentPoolRecords } from '../../workspaces/model/agent-pool-records.ts';
 import { agentRecords } from '../../workspaces/model/agent-records.ts';
 import { type AgentPool, isOpenTo } from '../../workspaces/model/domain/agent-pool.ts';
 import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import { projectRecords } from '../../workspaces/model/project-records.ts';
 import type { WorkspacesContext } from '../../workspaces/seams/workspaces-context.ts';
-import { toPoolUser } from '../../workspaces/workspaces/workspace-move-operations.ts';
 
 type Installation = Pick<WorkspacesContext, 'hasRunner'>;
 type Placed = Pick<WorkspaceAccessResult, 'workspace' | 'project' | 'organization'>;

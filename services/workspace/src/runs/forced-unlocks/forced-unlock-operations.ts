@@ -5,7 +5,7 @@ import { notFound } from '../../base/not-found.ts';
 import {
   withoutPendingState,
   withPromotedState,
-} from '../../state/states/state-version-operations.ts';
+} from '../../state/state-versions/state-version-operations.ts';
 import {
   loadWorkspaceAccess,
   requireWorkspace,

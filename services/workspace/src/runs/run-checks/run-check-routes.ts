@@ -12,7 +12,7 @@ import {
   parsePage,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
-import { requireRun } from '../runs/run-operations.ts';
+import { requireRun } from '../lifecycle/run-operations.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 
 export const runCheckRoutes = ({ store }: RunsContext): Route[] => {

@@ -16,7 +16,7 @@ import {
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import { IncludedResources } from '../../base/included-resources.ts';
-import { toRelatedWorkspace } from '../../workspaces/workspaces/related-workspace.ts';
+import { toRelatedWorkspace } from '../../workspaces/lifecycle/related-workspace.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { toRunTriggerResource } from './run-trigger-document.ts';
 import {

@@ -4,8 +4,8 @@ import { configurationVersionRecords } from '../../state/configuration-versions/
 import { findWorkspaceConfiguration } from '../../workspaces/model/workspace-configuration-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { hasRuns } from '../executors/run-executor-operations.ts';
+import { queueInternalRun } from '../lifecycle/run-creation.ts';
 import { RUN_TRIGGER_SOURCE, type Run } from '../model/domain/run.ts';
-import { queueInternalRun } from '../runs/run-creation.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import { loadRunTriggers } from './run-trigger-records.ts';
 

@@ -10,8 +10,8 @@ import {
 import type { ServiceContext } from '../../base/service-context.ts';
 import { requireWorkspace } from '../../workspaces/access/access-operations.ts';
 import { findWorkspaceState } from '../../workspaces/model/workspace-state-records.ts';
-import { loadModifiers } from '../states/instance-operations.ts';
-import { stateSummaries } from '../states/state-version-records.ts';
+import { loadModifiers } from '../state-versions/instance-operations.ts';
+import { stateSummaries } from '../state-versions/state-version-records.ts';
 import { listManagedInstances } from './domain/managed-instance.ts';
 import { toManagedInstanceResource } from './managed-instance-document.ts';
 

@@ -19,10 +19,10 @@ import {
 import { type Static, Type } from 'typebox';
 import { IncludedResources } from '../../base/included-resources.ts';
 import { ownedTokenEndpoints, ownerInPath } from '../../identity/tokens/token-routes.ts';
+import { loadRelatedWorkspace } from '../lifecycle/related-workspace.ts';
 import { agentRecords } from '../model/agent-records.ts';
 import { isAgentPoolOff } from '../model/part-switch-records.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
-import { loadRelatedWorkspace } from '../workspaces/related-workspace.ts';
 import { toAgentPoolResource } from './agent-pool-document.ts';
 import {
   AGENT_POOL_SORTS,

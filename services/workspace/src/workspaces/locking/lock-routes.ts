@@ -1,9 +1,9 @@
 import type { Route } from '@keelson/edge';
 import { endpoint, jsonApiRoutes, nullable, one } from '@keelson/jsonapi';
 import { Type } from 'typebox';
+import { answerWorkspace } from '../lifecycle/workspace-routes.ts';
 import { toWorkspaceIncludes } from '../seams/workspace-contributions.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
-import { answerWorkspace } from '../workspaces/workspace-routes.ts';
 import { lockWorkspace, unlockWorkspace } from './lock-operations.ts';
 
 const reason = Type.Optional(nullable(Type.String({ maxLength: 4096 })));

@@ -10,9 +10,9 @@ import {
   resourceBody,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
+import { answerWorkspace } from '../lifecycle/workspace-routes.ts';
 import { toWorkspaceIncludes } from '../seams/workspace-contributions.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
-import { answerWorkspace } from '../workspaces/workspace-routes.ts';
 import { toSshKeyResource } from './ssh-key-document.ts';
 import {
   assignSshKey,

@@ -13,8 +13,8 @@ import { readableOnly } from '@keelson/storage';
 import { Type } from 'typebox';
 import { findSitePolicyFor } from '../../base/retention/retention-records.ts';
 import { loadShown } from '../access/shown-workspace.ts';
+import { toWorkspaceResource } from '../lifecycle/workspace-document.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
-import { toWorkspaceResource } from '../workspaces/workspace-document.ts';
 import {
   addConsumers,
   listConsumers,

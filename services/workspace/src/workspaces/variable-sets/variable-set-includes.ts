@@ -4,10 +4,10 @@ import { readableOnly } from '@keelson/storage';
 import { IncludedResources } from '../../base/included-resources.ts';
 import { seesWholeOrganization } from '../../identity/access/domain/caller-access.ts';
 import { findReadableProject } from '../access/access-operations.ts';
+import { loadRelatedWorkspace } from '../lifecycle/related-workspace.ts';
 import { findVisibleIds } from '../listing/visible-scope.ts';
 import { loadRelatedProject } from '../projects/related-project.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
-import { loadRelatedWorkspace } from '../workspaces/related-workspace.ts';
 import type { VariableSetAccess } from './variable-set-access-operations.ts';
 import {
   toSetVariableResource,

@@ -3,7 +3,7 @@ import {
   type InstanceKey,
   type StateResource,
   toInstanceAddress,
-} from '../../states/domain/state-summary.ts';
+} from '../../state-versions/domain/state-summary.ts';
 
 export interface ManagedInstance {
   /** As the provisioning tool writes it: `module.m.type.name["key"]`. */

@@ -8,7 +8,7 @@
  * | GET /run-triggers/:id | 200, `include` | 404 |
  * | DELETE /run-triggers/:id | 204 | 404 |
  *
- * Permissions are covered by `callers.test.ts`.
+ * Permissions are covered by `callers.integration.test.ts`.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRunHarness } from '../../../test/run-harness.ts';

@@ -27,7 +27,7 @@ import {
   loadConfigurationVersion,
   loadIngress,
 } from '../../state/configuration-versions/workspace-configuration-contribution.ts';
-import { toRelatedWorkspace } from '../../workspaces/workspaces/related-workspace.ts';
+import { toRelatedWorkspace } from '../../workspaces/lifecycle/related-workspace.ts';
 import type { Run } from '../model/domain/run.ts';
 import { MAX_COMMENT_LENGTH } from '../model/domain/run-comment.ts';
 import { type RunPhase, toRunId } from '../model/run-records.ts';

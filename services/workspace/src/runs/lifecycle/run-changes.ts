@@ -8,7 +8,7 @@ import {
   withoutPendingState,
   withoutPendingStateOf,
   withPromotedState,
-} from '../../state/states/state-version-operations.ts';
+} from '../../state/state-versions/state-version-operations.ts';
 import { runGrants } from '../../workspaces/access/run-grant-records.ts';
 import { agentRecords } from '../../workspaces/model/agent-records.ts';
 import type { Agent } from '../../workspaces/model/domain/agent.ts';

@@ -11,7 +11,7 @@
  * | POST, DELETE /varsets/:id/relationships/workspaces, /projects | 204 | 404, 422 |
  * | POST, DELETE /varsets/:id/relationships/stacks | | 422 |
  *
- * No two global sets hold one key of one category. Who may do what: `callers.test.ts`. The order in which
+ * No two global sets hold one key of one category. Who may do what: `callers.integration.test.ts`. The order in which
  * variables overwrite each other: `precedence.test.ts`.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -8,7 +8,7 @@
  * | GET, PATCH, DELETE /notification-configurations/:id | 200, 200, 204 | 404, 422; enabled and not verified 400 |
  * | POST /notification-configurations/:id/actions/verify | 200 | 404; not accepted 400 |
  *
- * Permissions are covered by `callers.test.ts`.
+ * Permissions are covered by `callers.integration.test.ts`.
  */
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';

@@ -1,7 +1,7 @@
 /**
  * Every declared query parameter of every operation, sent alone with a telling value: the result differs, or
  * the request is refused. A value other than the fixed ones is refused with 400, which names them; a
- * filter that was left out would show more than was asked for. Bodies: `accepted-fields.test.ts`.
+ * filter that was left out would show more than was asked for. Bodies: `accepted-fields.integration.test.ts`.
  */
 import { type AskedAlone, judgeAlone } from '@keelson/testkit/parameters-alone';
 import { afterAll, beforeAll, expect, test } from 'vitest';

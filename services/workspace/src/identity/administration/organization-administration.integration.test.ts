@@ -8,7 +8,7 @@
  * | phases under way     | are canceled, and store their state        | end                 |
  * | notifications        | wait                                       | are sent            |
  *
- * `callers.test.ts` tries every route of an organization that is off.
+ * `callers.integration.test.ts` tries every route of an organization that is off.
  */
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startRunHarness } from '../../../test/run-harness.ts';
