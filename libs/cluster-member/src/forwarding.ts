@@ -76,6 +76,8 @@ const forward = async (
     deadlineMs: withinMs,
     body: Buffer.from(body),
     complete: true,
+    // The gateways of the primary have shares for their own requests.
+    tenant: '',
   }).finish();
   const { response, isApplied } = await run.secondary.forward(request, {
     timeoutMs: withinMs,

@@ -53,6 +53,7 @@ const encode = ({ method, mount, body }: PrimaryRequest): Uint8Array =>
     deadlineMs: ANSWER_WITHIN_MS,
     body: Buffer.from(JSON.stringify(body)),
     complete: true,
+    tenant: '',
   }).finish();
 
 /**

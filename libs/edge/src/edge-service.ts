@@ -27,6 +27,8 @@ export interface EdgeRequest {
   readonly signal: AbortSignal;
   /** Time left until the head of the response is due, in milliseconds; absent means no limit. */
   readonly timeoutMs?: number | undefined;
+  /** The owner of the share that the request uses. At a service in another process, tenants take turns. */
+  readonly tenant?: string;
 }
 
 export interface EdgeResponse {

@@ -6,6 +6,7 @@ export {
   type InProcessLeaseStoreOptions,
 } from './in-process-lease-store.ts';
 export type { AcquireOptions, HeldLease, LeaseStore } from './leases.ts';
+export { createLoopTurns, type LoopTurns } from './loop-turns.ts';
 export {
   type PeriodicWork,
   type PeriodicWorkOptions,

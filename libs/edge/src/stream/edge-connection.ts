@@ -130,7 +130,8 @@ export class EdgeConnection {
         ? Buffer.from(inline.buffer, inline.byteOffset, inline.byteLength)
         : NOTHING;
       const deadlineMs = timeoutMs ?? 0;
-      const value = { head: request.head, deadlineMs, body, complete: inline !== undefined };
+      const { head, tenant = '' } = request;
+      const value = { head, deadlineMs, body, complete: inline !== undefined, tenant };
       this.#writer.send({ id, frame: { $case: 'start', value } }, body.byteLength);
       if (!value.complete) void this.#sendBody(id, exchange, request);
     }) as Promise<EdgeResponse>;

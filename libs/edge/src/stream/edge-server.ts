@@ -18,6 +18,7 @@ import {
 } from '@keelson/rpc';
 import type { EdgeService } from '../edge-service.ts';
 import { type CallEntries, callHandlers } from './call-dispatcher.ts';
+import { RequestTurns } from './request-turns.ts';
 import { ServerStream } from './server-stream.ts';
 
 /** A unary gRPC call, whose result is passed to a callback. */
@@ -62,11 +63,20 @@ export const createEdgeServer = <const Ds extends readonly RpcDefinition[]>(
   const own = callsOf(service);
   const handlers = callHandlers([...calls, [EdgeDefinition, own]]);
   const streams = new Set<ServerStream>();
+  const turns = new RequestTurns();
   let isDraining = false;
 
   const exchange = (stream: ServerDuplexStream<ClientFrames, ServerFrames>): void => {
     const peer = peerService(stream);
-    const served = new ServerStream({ stream, service, calls: handlers, clock, report, peer });
+    const served = new ServerStream({
+      stream,
+      service,
+      calls: handlers,
+      clock,
+      report,
+      peer,
+      turns,
+    });
     streams.add(served);
     void served.finished.then(() => streams.delete(served));
     if (isDraining) void served.drain();

@@ -122,6 +122,7 @@ describe('whatever a peer sends', () => {
           deadlineMs: fc.nat(),
           body: fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes)),
           complete: fc.boolean(),
+          tenant: fc.constantFrom('', 'organization org-1', '__proto__'),
         }),
       }),
       fc.record({

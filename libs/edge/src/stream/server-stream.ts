@@ -30,6 +30,7 @@ import {
 } from './edge-limits.ts';
 import { FrameWriter } from './frame-writer.ts';
 import { ReceivedBody, violation } from './received-body.ts';
+import type { RequestTurns } from './request-turns.ts';
 import { SendWindow, sendBody } from './send-window.ts';
 
 export interface ServerStreamOptions {
@@ -39,6 +40,8 @@ export interface ServerStreamOptions {
   readonly clock: Clock;
   readonly report: ReportBug;
   readonly peer: string | undefined;
+  /** Common to all streams of the server. */
+  readonly turns: RequestTurns;
 }
 
 /**
@@ -189,7 +192,9 @@ export class ServerStream {
       signal: exchange.controller.signal,
       ...(start.deadlineMs > 0 && { timeoutMs: start.deadlineMs }),
     };
-    void this.#serve(id, exchange, request);
+    this.#options.turns.begin(start.tenant, () => {
+      if (!exchange.controller.signal.aborted) void this.#serve(id, exchange, request);
+    });
   }
 
   async #serve(id: number, exchange: Exchange, request: EdgeRequest): Promise<void> {

@@ -1,5 +1,5 @@
 /** A greedy tenant and a polite one at the same gateway: turns, refusals, and the end of what nobody waits for. */
-import { createEdgeService, edgeResponse } from '@keelson/edge';
+import { createEdgeService, type EdgeRequest, edgeResponse } from '@keelson/edge';
 import { createErrorRenderer } from '@keelson/jsonapi';
 import { afterEach, expect, test } from 'vitest';
 import {
@@ -96,8 +96,17 @@ const openHeldService = () => {
       },
     ],
   });
+  const tenants: (string | undefined)[] = [];
   return {
-    service,
+    service: {
+      ...service,
+      handle: (request: EdgeRequest) => {
+        tenants.push(request.tenant);
+        return service.handle(request);
+      },
+    },
+    /** The owners of the shares that the requests use, in the order of their arrival. */
+    tenants,
     names: () => arrived.map(({ name }) => name),
     answer: (name: string) => arrived.find((one) => one.name === name)?.answer(),
     /** Resolves when so many requests have arrived since the start. */
@@ -147,6 +156,13 @@ test('a tenant with many requests has its share, and that of others is free', as
   await untilArrived(4);
   for (const name of ['a2', 'a3']) answer(name);
   expect((await Promise.all(greedy)).map(({ status }) => status)).toEqual([200, 200, 200]);
+});
+
+test('a service, which may have several gateways, learns whose share a request uses', async () => {
+  const { ask, tenants } = await start({});
+  const tokens = [API_TOKEN, SECOND_API_TOKEN, OTHER_API_TOKEN];
+  for (const token of tokens) await ask('/busy/a', token);
+  expect(tenants).toEqual(['user user-1', 'user user-1', 'user user-2']);
 });
 
 test('when all places are taken, tenants take turns', async () => {

@@ -3,19 +3,16 @@
  * bounded number of requests that a service works on, and a bounded number that wait for these. Whoever has a
  * request waiting takes turns with all others, so that many or slow requests delay those of their own tenant.
  *
- * Requests that arrive together begin in several turns of the event loop, each of `TURN_MS`. Otherwise all that one
- * tenant has sent would be worked on before the gateway reads what another one has sent in the meantime.
+ * Each gateway has shares of its own. Behind several of them, a service takes turns as well (`request-turns.ts` of
+ * libs/edge).
  *
  * A transfer holds no place, since it takes as long as its client does. It waits for a turn before each of its pieces.
  */
 import type { EdgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { FairQueue } from '@keelson/locks';
+import { createLoopTurns, FairQueue } from '@keelson/locks';
 import { Counter, Gauge, type MetricsRegistry } from '@keelson/metrics';
 import { RETRY_AFTER_SECONDS } from './retry-after.ts';
-
-/** Time in one turn of the event loop after which no further request begins. */
-const TURN_MS = 2;
 
 export interface ShareLimits {
   /** Requests that services work on at a time. */
@@ -130,33 +127,15 @@ export const createShares = (
   });
 
   const hasPlace = (tenant: string): boolean => (servedOf.get(tenant) ?? 0) < atOnceOfTenant;
-  let turnBeganAt: number | undefined;
-  let isBeginning = false;
   /** Whether one more request may begin now. */
-  const mayBegin = (): boolean => {
-    if (served >= atOnce || isBeginning) return false;
-    if (turnBeganAt === undefined) {
-      turnBeganAt = performance.now();
-      setImmediate(() => {
-        turnBeganAt = undefined;
-        startWaiting();
-      });
-    }
-    return performance.now() - turnBeganAt < TURN_MS;
-  };
+  const mayBegin = (): boolean => served < atOnce && turns.mayBegin();
   const startWaiting = (): void => {
     if (waiting.size > 0 && mayBegin()) waiting.take((_, tenant) => hasPlace(tenant))?.();
   };
+  const turns = createLoopTurns(startWaiting);
   const occupy = (tenant: string): (() => void) => {
     served += 1;
-    isBeginning = true;
-    // After what the request does before it waits for anything, which belongs to the time of this turn.
-    queueMicrotask(() => {
-      process.nextTick(() => {
-        isBeginning = false;
-        startWaiting();
-      });
-    });
+    turns.begin();
     return countUntilCalled(servedOf, tenant, () => {
       served -= 1;
       startWaiting();

@@ -49,6 +49,10 @@ class ServiceRequest implements EdgeRequest {
   get timeoutMs(): number {
     return this.#exchange.timeoutMs;
   }
+
+  get tenant(): string {
+    return this.#exchange.tenant;
+  }
 }
 
 /** Facts for the log line of a request, as far as they have been determined. */

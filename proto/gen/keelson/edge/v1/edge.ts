@@ -71,6 +71,8 @@ export interface RequestStart {
   body: Buffer;
   /** True when no Chunk follows. */
   complete: boolean;
+  /** The owner of the share of the gateway that the request uses. Tenants take turns. Empty from older gateways. */
+  tenant: string;
 }
 
 export interface ResponseStart {
@@ -598,7 +600,7 @@ export const ServerFrame: MessageFns<ServerFrame> = {
 };
 
 function createBaseRequestStart(): RequestStart {
-  return { head: undefined, deadlineMs: 0, body: Buffer.alloc(0), complete: false };
+  return { head: undefined, deadlineMs: 0, body: Buffer.alloc(0), complete: false, tenant: "" };
 }
 
 export const RequestStart: MessageFns<RequestStart> = {
@@ -614,6 +616,9 @@ export const RequestStart: MessageFns<RequestStart> = {
     }
     if (message.complete !== false) {
       writer.uint32(32).bool(message.complete);
+    }
+    if (message.tenant !== "") {
+      writer.uint32(42).string(message.tenant);
     }
     return writer;
   },
@@ -661,6 +666,14 @@ export const RequestStart: MessageFns<RequestStart> = {
             }
 
             message.complete = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.tenant = reader.string();
             continue;
           }
         }
