@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the Keelson image: build.sh [TAG [OPTION OF docker build ...]]. BASE_IMAGE overrides the base (any
-# glibc image with libstdc++ and CA certificates).
+# glibc image with libstdc++, CA certificates, and `ip` or apt).
 set -eu
 cd "$(dirname "$0")/../.."
 tag=${1:-keelson:dev}

@@ -8,6 +8,7 @@
  * | runner              | a store or service by its name                  | no such name in its network       |
  * | runner              | every address and port of every other container | networks of their own             |
  * | runner              | link-local addresses, credentials of a cloud    | link-local addresses of its own   |
+ * | runner              | link-local addresses of the machine itself      | link-local addresses of its own   |
  * | runner              | `proxy`                                         | open: runs report through it      |
  * | a store's neighbour | PostgreSQL with the former password             | a password made by `trust`        |
  * | a service's role    | the database of another, rights of a superuser  | roles of their own                |
@@ -16,6 +17,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -77,8 +79,48 @@ const accountOf = async (role: string): Promise<string> => {
   return `${role}:${(await compose('exec', '-T', 'postgres', 'cat', file)).trim()}`;
 };
 
-/** A server at a link-local address beyond the machine, as clouds have one, until it is disposed of. */
-const openCloud = async (): Promise<AsyncDisposable & { readonly target: string }> => {
+/** Begins at any address of the container, and at any interface, which needs no right. Prints which succeeded. */
+const CONNECT_FROM = `
+use Socket;
+my @sources = ('0.0.0.0', split ' ', shift);
+for my $target (@ARGV) {
+  my ($host, $port) = split ':', $target;
+  for my $interface ('', map { s{.*/}{}r } glob '/sys/class/net/*') {
+    for my $source (@sources) {
+      socket my $socket, PF_INET, SOCK_STREAM, 0;
+      !$interface or setsockopt $socket, SOL_SOCKET, 25, "$interface\\0" or die "interface: $!";
+      bind $socket, pack_sockaddr_in(0, inet_aton $source) or die "address: $!";
+      my $timeout = pack 'l!l!', 2, 0;
+      setsockopt $socket, SOL_SOCKET, SO_SNDTIMEO, $timeout or die "time: $!";
+      my $reached = connect $socket, pack_sockaddr_in($port, inet_aton $host);
+      print "$target from $source $interface\\n" if $reached;
+    }
+  }
+}
+`;
+
+/** @returns which of the targets a process with the user of a run can connect to in any way */
+const reachedByUserOfRuns = async (targets: readonly string[]): Promise<string> => {
+  const id = (await compose('ps', '-q', 'runner')).trim();
+  const own = await docker(
+    'inspect',
+    '--format',
+    '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}',
+    id,
+  );
+  const perl = ['perl', '-e', CONNECT_FROM, own, ...targets];
+  return docker('exec', '--user', '60100:60100', id, ...perl);
+};
+
+interface LinkLocalServers extends AsyncDisposable {
+  /** Beyond the machine, as clouds have one. */
+  readonly target: string;
+  /** At an address of the machine itself. */
+  readonly machine: string;
+}
+
+/** Servers at link-local addresses, until they are disposed of. */
+const openCloud = async (): Promise<LinkLocalServers> => {
   const name = `cloud-${randomBytes(3).toString('hex')}`;
   const ip = (...args: readonly string[]) => run('ip', args);
   await ip('netns', 'add', name);
@@ -92,9 +134,13 @@ const openCloud = async (): Promise<AsyncDisposable & { readonly target: string 
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(server.stdout, 'data');
+  const own = createServer((socket) => socket.end()).listen(0, '169.254.77.1');
+  await once(own, 'listening');
   return {
     target: '169.254.77.2:80',
+    machine: `169.254.77.1:${(own.address() as AddressInfo).port}`,
     [Symbol.asyncDispose]: async () => {
+      own.close();
       server.kill('SIGKILL');
       await once(server, 'exit');
       await ip('link', 'del', name);
@@ -198,13 +244,23 @@ describe('the code of a run', () => {
 
   test('connects to no link-local address, where clouds give credentials of the machine', async () => {
     await using cloud = await openCloud();
-    const { target } = cloud;
+    const { target, machine } = cloud;
     // As any other container does.
-    expect(await reachedFrom('gateway', [target])).toEqual([target]);
-    const metadata = ['169.254.169.254:80', '169.254.170.2:80', '::ffff:169.254.169.254:80'];
-    expect(await reachedByRuns([target, ...metadata])).toEqual([]);
+    expect(await reachedFrom('gateway', [target, machine])).toEqual([target, machine]);
+    const metadata = ['169.254.169.254:80', '169.254.170.2:80'];
+    expect(await reachedByRuns([target, machine, ...metadata, `::ffff:${metadata[0]}`])).toEqual(
+      [],
+    );
+    expect(await reachedByUserOfRuns([target, machine, ...metadata])).toBe('');
     expect(await compose('exec', '-T', 'runner', 'cat', '/proc/net/if_inet6')).toBe('');
-  }, 120_000);
+  }, 240_000);
+
+  test('has none of the rights that its container had for that', async () => {
+    const status = await compose('exec', '-T', 'runner', 'cat', '/proc/1/status');
+    // CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_KILL, CAP_SETGID, CAP_SETUID.
+    expect(status).toMatch(/^CapPrm:\t00000000000000e3$/m);
+    expect(status).toMatch(/^CapBnd:\t00000000000000e3$/m);
+  });
 });
 
 describe('a neighbour of the stores', () => {

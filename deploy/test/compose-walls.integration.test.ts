@@ -106,9 +106,10 @@ describe('docker-compose.yml', () => {
     expect(meets(file, name)).toEqual(others);
   });
 
-  test('the code of runs has the addresses of metadata services itself, and none of IPv6', () => {
+  test('the code of runs has all link-local addresses itself, and none of IPv6', () => {
     expect(file.services['runner']).toMatchObject({
-      networks: { runs: { link_local_ips: ['169.254.169.254', '169.254.170.2'] } },
+      entrypoint: ['/bin/sh', '/keelson/services/runner/without-link-local.sh'],
+      cap_drop: ['ALL'],
       sysctls: { 'net.ipv6.conf.all.disable_ipv6': '1' },
     });
   });

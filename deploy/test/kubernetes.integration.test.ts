@@ -361,7 +361,11 @@ describe('the manifests', () => {
       runAsGroup: 0,
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
-      capabilities: { drop: service?.cap_drop, add: service?.cap_add },
+      capabilities: {
+        drop: service?.cap_drop,
+        // In compose it keeps link-local addresses from runs itself, which a policy does here.
+        add: service?.cap_add?.filter((name) => !['NET_ADMIN', 'SETPCAP'].includes(name)),
+      },
     });
     expect(runner?.pod).toMatchObject({
       automountServiceAccountToken: false,

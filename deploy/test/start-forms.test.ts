@@ -85,7 +85,12 @@ test('images start everything without a debugger and without cores, and nothing 
   for (const image of ['deploy/images/Dockerfile', 'deploy/agent/Dockerfile'])
     expect([image, read(image)]).toEqual([image, expect.stringMatching(entry)]);
   // It is `command` in a pod, and `entrypoint` in compose.
-  expect(read('docker-compose.yml')).not.toMatch(/\bentrypoint:/);
+  expect(read('docker-compose.yml').match(/\bentrypoint:.*/g)).toEqual([
+    'entrypoint: [/bin/sh, /keelson/services/runner/without-link-local.sh]',
+  ]);
+  expect(read('services/runner/without-link-local.sh')).toMatch(
+    /^ulimit -c 0\nexec setpriv [^"]*\/node --disable-sigusr1 "\$@"\n$/m,
+  );
   const pods = find('deploy/{helm,kubernetes}/**/*.yaml').filter((path) =>
     /src\/main\.ts/.test(read(path)),
   );

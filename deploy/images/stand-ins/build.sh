@@ -10,14 +10,14 @@ exec 9>"${TMPDIR:-/tmp}/keelson-stand-ins.lock"
 flock 9
 
 # An older base lacks packages added since.
-if ! docker run --rm --entrypoint /usr/bin/curl "$base" --version >/dev/null 2>&1; then
+if ! docker run --rm --entrypoint /usr/bin/ip "$base" -Version >/dev/null 2>&1; then
   root=$(mktemp -d)
   trap 'rm -rf "$root"' EXIT
   mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -m1 /debian)
   downloads=${XDG_CACHE_HOME:-$HOME/.cache}/keelson/debian-base
   mkdir -p "$downloads"
   debootstrap --variant=minbase --cache-dir="$downloads" \
-    --include=ca-certificates,libstdc++6,redis-server,nats-server,postgresql-15,haproxy,curl,git,openssh-client,procps,sudo \
+    --include=ca-certificates,libstdc++6,redis-server,nats-server,postgresql-15,haproxy,curl,git,iproute2,openssh-client,procps,sudo \
     bookworm "$root/base" "$mirror" >"$root/log" 2>&1 || { tail -20 "$root/log" >&2; exit 1; }
   rm -rf "$root/base/var/cache/apt" "$root/base/var/lib/apt/lists" "$root/base/usr/share/doc"
   tar -C "$root/base" -c . | docker import - "$base" >/dev/null
