@@ -22,6 +22,7 @@ const OPEN_IN_CONTAINER: readonly string[] = [
   'the time after its phase, by a process without its first thread or name',
   'the time after its phase, by a process that ends all others first',
   'the metadata service of Alibaba',
+  'link-local addresses of IPv4, from each of its own addresses',
   'a private network (10/8)',
   'a private network (172.16/12)',
   'a private network (192.168/16)',

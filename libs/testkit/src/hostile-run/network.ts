@@ -84,7 +84,32 @@ const mapped = [
   ),
 );
 
+/** Connects from each address and at each interface that the run has, as a route may hold only some of them. */
+const fromEverywhere = (name: string, host: string): Attempt => ({
+  ...connecting(name, host, METADATA_PORT),
+  program: String.raw`perl -MSocket=:all -e '
+my ($host, $port, $words) = @ARGV;
+my ($last, %own, @interfaces);
+open my $routes, "<", "/proc/net/fib_trie";
+while (<$routes>) { $last = $1 if /\|-- (\S+)/; $own{$last} = 1 if m{/32 host LOCAL} }
+open my $devices, "<", "/proc/net/dev";
+while (<$devices>) { push @interfaces, $1 if /^\s*(\S+):/ }
+for my $interface ("", @interfaces) { for my $source ("0.0.0.0", sort keys %own) {
+  socket my $s, PF_INET, SOCK_STREAM, 0 or next;
+  !$interface or setsockopt $s, SOL_SOCKET, 25, "$interface\0" or next;
+  setsockopt $s, SOL_SOCKET, SO_SNDTIMEO, pack("l!l!", 1, 0);
+  bind $s, pack_sockaddr_in(0, inet_aton $source) or next;
+  connect $s, pack_sockaddr_in($port, inet_aton $host) or next;
+  syswrite $s, "$words\n";
+  print "connected from $source $interface\n";
+} }' ${host} ${METADATA_PORT} '${name}'`,
+});
+
 const others: readonly Attempt[] = [
+  fromEverywhere(
+    'link-local addresses of IPv4, from each of its own addresses',
+    STAGE_ADDRESSES['link-local addresses of IPv4'],
+  ),
   connecting('the machine by its own address', '203.0.113.2', SERVICE_PORTS.Redis),
   {
     ...connecting('the machine by the gateway of its network', '', 0),
