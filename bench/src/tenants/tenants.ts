@@ -1,6 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Bench, Figure } from '../bench.ts';
+import { startPostgres, startRedis } from '@keelson/testkit';
+import { startDistributed } from '@keelson/testkit/distributed-cluster';
+import { until } from '@keelson/testkit/replication-cluster';
+import type { Bench, BenchContext, Figure } from '../bench.ts';
 import { startProcess } from '../child-process.ts';
 import type { HttpLoad } from '../http-load.ts';
 import { measureLatency, nextMillisecond } from '../load.ts';
@@ -8,6 +11,7 @@ import {
   askV1,
   createResource,
   fetchWithinLimits,
+  headersOf,
   type MeasuredServer,
   openMeasuredServer,
 } from '../measured-server.ts';
@@ -152,12 +156,54 @@ const openNamespaces = async (
   ];
 };
 
+interface Installation extends AsyncDisposable {
+  readonly server: MeasuredServer;
+  /** Where the greedy tenant asks, if not where the polite one does. */
+  readonly other?: string;
+}
+
+/** Services in processes of their own, with a gateway for each of the tenants. */
+const openDistributed = async (context: BenchContext): Promise<Installation> => {
+  await using stack = new AsyncDisposableStack();
+  const postgres = stack.use(
+    await startPostgres({ settings: { fsync: 'on', shared_buffers: '256MB' } }),
+  );
+  const redis = stack.use(await startRedis());
+  const cluster = await startDistributed({
+    postgres,
+    redisUrl: redis.url,
+    name: 'tenants',
+    replicas: { gateway: 2 },
+  });
+  stack.defer(() => cluster.stop());
+  // Until pki has joined and serves its mounts.
+  await until(
+    () => cluster.v1('POST', 'sys/mounts/ready', { type: 'pki' }),
+    ({ status }) => status === 204,
+  );
+  await until(
+    () => cluster.v1('GET', 'ready/config/urls'),
+    ({ status }) => status === 200,
+  );
+  await until(
+    () => cluster.api('GET', 'organizations'),
+    ({ status }) => status === 200,
+  );
+  const [url = '', other = ''] = cluster.urls;
+  const owned = stack.move();
+  const headers = headersOf(context, { v1: cluster.token, api: cluster.apiToken });
+  const close = () => owned.disposeAsync();
+  const server = { url, ...headers, pid: undefined, [Symbol.asyncDispose]: close };
+  return { server, other, [Symbol.asyncDispose]: close };
+};
+
 export const tenants: Bench = {
   name: 'tenants',
   claim: 'P19: p99 of a polite tenant beside a greedy one at most 2 × alone',
   method:
     `${POLITE_PER_SECOND} requests a second of one tenant, timed from when each was due, alone and while another ` +
-    `asks for expensive things from ${GREEDY_CONNECTIONS} connections, at once again when it is refused. With the rate limits that an installation begins with, and without.`,
+    `asks for expensive things from ${GREEDY_CONNECTIONS} connections, at once again when it is refused. With the rate limits that an installation begins with, and without; and without them in processes of its services, ` +
+    'where each tenant asks a gateway of its own.',
   run: async (context) => {
     const { quick, say } = context;
     const seconds = quick ? 0.5 : 20;
@@ -175,14 +221,15 @@ export const tenants: Bench = {
         return latency.p99;
       };
       const measure = async (
-        { url }: MeasuredServer,
+        { url }: Pick<MeasuredServer, 'url'>,
         { name, polite, greedy }: Tenants,
+        greedyUrl = url,
       ): Promise<Figure[]> => {
         say(name);
         await p99Of(url, polite);
         const alone = await p99Of(url, polite);
         const load: HttpLoad = {
-          url,
+          url: greedyUrl,
           ...greedy,
           connections: GREEDY_CONNECTIONS,
           mayBeRefused: true,
@@ -209,6 +256,13 @@ export const tenants: Bench = {
           for (const one of await open(server, count))
             figures.push(...(await measure(server, { ...one, name: one.name + suffix })));
       }
+      if (context.target !== undefined) return figures;
+      await using distributed = await openDistributed(context);
+      for (const open of [openOrganizations, openNamespaces])
+        for (const one of await open(distributed.server, count)) {
+          const named = { ...one, name: `${one.name}, at another gateway` };
+          figures.push(...(await measure(distributed.server, named, distributed.other)));
+        }
       return figures;
     } finally {
       await greedyProcess.stop();
