@@ -50,6 +50,42 @@ test('files named in the guarantees exist', () => {
   expect(missing).toEqual([]);
 });
 
+/** Tests by what comes before their suffixes: `compose-network`, or a path. */
+const TESTS = globSync('{bench,conformance,deploy,libs,services}/**/*.test.ts', {
+  cwd: REPOSITORY,
+  exclude: (path) => path.includes('node_modules'),
+});
+
+test.for(['docs/guarantees.md', 'deploy/agent/README.md'])(
+  'each row of a table of %s that promises something names tests, which exist',
+  (page) => {
+    const lines = readFileSync(join(REPOSITORY, page), 'utf8').split('\n');
+    const rows: string[] = [];
+    let isPromise = false;
+    for (const line of lines) {
+      if (/^\|.*\| (?:test|tested by) +\|$/.test(line)) isPromise = true;
+      else if (!line.startsWith('|')) isPromise = false;
+      else if (isPromise && !/^\| -/.test(line)) rows.push(line);
+    }
+    const isTest = (name: string): boolean =>
+      TESTS.some((path) => `/${path}`.includes(`/${name}.`) || path === name) ||
+      existsSync(join(REPOSITORY, name));
+    const wrong = rows.filter((row) => {
+      const names = [...(row.split(' | ').at(-1) ?? '').matchAll(/`([^`]+)`/g)];
+      return names.length === 0 || !names.every(([, name = '']) => isTest(name));
+    });
+    expect(rows.length).toBeGreaterThan(5);
+    expect(wrong).toEqual([]);
+  },
+);
+
+test('pages of the security promises exist', () => {
+  const text = readFileSync(join(REPOSITORY, 'SECURITY.md'), 'utf8');
+  const named = [...text.matchAll(/`([^` ]+\.md)`/g)].map(([, path = '']) => path);
+  expect(named.length).toBeGreaterThan(8);
+  expect(named.filter((path) => !existsSync(join(REPOSITORY, path)))).toEqual([]);
+});
+
 test('tests named in the advisories exist', () => {
   const text = readFileSync(join(REPOSITORY, 'docs/advisories.md'), 'utf8');
   const rows = [...text.matchAll(/^\|[^|]+\|[^|]+\| `([^`]+)`: ([^|]+?) +\|/gm)];
