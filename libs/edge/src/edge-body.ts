@@ -12,3 +12,21 @@ export const bufferedBody = (bytes: Uint8Array): EdgeBody => ({
     if (bytes.byteLength > 0) yield bytes;
   },
 });
+
+/** The bytes, with a turn before each piece. */
+export async function* inTurns(
+  pieces: AsyncIterable<Uint8Array>,
+  turn: () => Promise<void>,
+): AsyncGenerator<Uint8Array, void> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      await turn();
+      const { done, value } = await iterator.next();
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}

@@ -8,7 +8,7 @@ export {
   parseClientCertificates,
 } from './client-certificates.ts';
 export { COMMAND_LOGIN } from './command-login.ts';
-export { bufferedBody } from './edge-body.ts';
+export { bufferedBody, inTurns } from './edge-body.ts';
 export {
   type EdgeBody,
   type EdgeRequest,

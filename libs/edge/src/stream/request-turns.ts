@@ -1,7 +1,8 @@
 import { createLoopTurns, FairQueue } from '@keelson/locks';
+import { inTurns } from '../edge-body.ts';
 
 /**
- * Requests at a service begin in turns, by tenant. Each gateway bounds what one tenant has under way, and several of
+ * Requests at a service, and pieces of its answers, begin in turns, by tenant. Each gateway bounds what one tenant has under way, and several of
  * them send as much each. What arrives together would begin together, before the process reads the request of another
  * tenant.
  */
@@ -17,6 +18,11 @@ export class RequestTurns {
     }
     this.#turns.begin();
     work();
+  }
+
+  /** The pieces of an answer, each of which begins when it is the turn of the tenant. */
+  pieces(tenant: string, pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    return inTurns(pieces, () => new Promise((resolve) => this.begin(tenant, resolve)));
   }
 
   #beginWaiting(): void {

@@ -58,6 +58,7 @@ interface Exchange {
   readonly controller: AbortController;
   readonly window: SendWindow;
   body?: ReceivedBody;
+  tenant?: string;
   cancelDeadline?: () => void;
 }
 
@@ -192,6 +193,7 @@ export class ServerStream {
       signal: exchange.controller.signal,
       ...(start.deadlineMs > 0 && { timeoutMs: start.deadlineMs }),
     };
+    exchange.tenant = start.tenant;
     this.#options.turns.begin(start.tenant, () => {
       if (!exchange.controller.signal.aborted) void this.#serve(id, exchange, request);
     });
@@ -215,6 +217,7 @@ export class ServerStream {
   }
 
   async #respond(id: number, exchange: Exchange, { head, body }: EdgeResponse): Promise<void> {
+    const { turns } = this.#options;
     if (exchange.window.isClosed) return;
     if (body instanceof Uint8Array && body.byteLength <= INLINE_BODY_BYTES) {
       const value = { head, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) };
@@ -227,7 +230,7 @@ export class ServerStream {
       const value = { head: announced, body: NOTHING, complete: false };
       this.#writer.send({ id, frame: { $case: 'start', value } });
       await sendBody({
-        chunks: body instanceof Uint8Array ? [body] : body,
+        chunks: body instanceof Uint8Array ? [body] : turns.pieces(exchange.tenant ?? '', body),
         window: exchange.window,
         ready: () => this.#writer.ready(),
         send: (chunk) =>

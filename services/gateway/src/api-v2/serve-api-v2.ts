@@ -1,5 +1,5 @@
 /** /api/v2: the workspace service identifies the caller, sys decides whether the cluster serves requests. */
-import type { EdgeBody, EdgeResponse, EdgeService } from '@keelson/edge';
+import { type EdgeBody, type EdgeResponse, type EdgeService, inTurns } from '@keelson/edge';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
@@ -10,7 +10,7 @@ import type { ServeExchange } from '../answers/answer-with.ts';
 import type { AuditRecorder } from '../audit/audit-recorder.ts';
 import { clientNetwork } from '../limits/client-network.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
-import { inTurns, type Shares } from '../limits/shares.ts';
+import type { Shares } from '../limits/shares.ts';
 import { type BodyLimits, bodyRules, webhookBodyRules } from '../request/body-rules.ts';
 import { bearerToken } from '../request/header-names.ts';
 import { hasArrived, streamedBody, wholeBody } from '../request/incoming-body.ts';

@@ -67,24 +67,6 @@ async function* releasing(
   }
 }
 
-/** The bytes, with a turn before each piece. */
-export async function* inTurns(
-  pieces: AsyncIterable<Uint8Array>,
-  turn: () => Promise<void>,
-): AsyncGenerator<Uint8Array, void> {
-  const iterator = pieces[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      await turn();
-      const { done, value } = await iterator.next();
-      if (done === true) return;
-      yield value;
-    }
-  } finally {
-    await iterator.return?.();
-  }
-}
-
 /** Counts one more of the tenant until the returned function is called, once. */
 const countUntilCalled = (
   counts: Map<string, number>,
