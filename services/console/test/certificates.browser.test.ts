@@ -19,9 +19,7 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Create authority' }).click();
     await dialog.getByLabel('Name of the root').fill('Example Root');
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('link', { name: 'pki', exact: true }).click();
-
-    await page.getByRole('tab', { name: 'Roles' }).click();
+    await page.getByRole('heading', { level: 1, name: 'pki' }).waitFor();
     await page.getByText('There is no role').waitFor();
     await page.getByRole('button', { name: 'Create role' }).click();
     await dialog.getByLabel('Name', { exact: true }).fill('web');
@@ -133,7 +131,7 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await warning.waitFor();
     await notices.getByText(/: done\.$/).waitFor();
     expect(await faultsInVariants(page, 'notices')).toEqual({});
-    await page.getByRole('link', { name: 'Mounts' }).click();
+    await page.getByRole('link', { name: 'Cluster', exact: true }).click();
     await warning.locator('..').getByRole('button', { name: 'Dismiss' }).click();
     await warning.waitFor({ state: 'detached' });
     expect(problems).toEqual([]);

@@ -54,8 +54,8 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   'certificates/addresses-card.tsx': [
     'replaces the addresses by those of this server, naming what it replaces',
   ],
-  'certificates/authorities-page.tsx': ['mounts an authority', 'creates its root'],
   'certificates/certificate-page.tsx': ['revokes'],
+  'certificates/create-authority.tsx': ['mounts an authority', 'creates its root'],
   'certificates/eab-card.tsx': ['creates a key'],
   'certificates/issue-form.tsx': ['issues or signs'],
   'certificates/issuers-tab.tsx': ['makes an issuer the default'],

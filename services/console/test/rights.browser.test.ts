@@ -74,7 +74,7 @@ const offeredOn = async (
   await page.getByRole('heading', { level: 1 }).waitFor();
   await settled();
   const names = await page
-    .locator('main button:not([role=tab], [aria-pressed], [aria-expanded])')
+    .locator('main button:not([role=tab], .changes button)')
     .evaluateAll((buttons: { ariaLabel: string | null; textContent: string }[]) =>
       buttons.map((button) => button.ariaLabel ?? button.textContent),
     );
@@ -226,7 +226,11 @@ describe('what is offered', { timeout: PATIENCE_MS }, () => {
   test('to a token that may only read an authority and issue by one role: that role, and nothing else', async () => {
     await site.secrets('sys/mounts/narrow', { type: 'pki' });
     await site.secrets('narrow/root/generate/internal', { common_name: 'N', key_type: 'ec' });
-    await site.secrets('narrow/roles/web', { allowed_domains: 'example.com', key_type: 'ec' });
+    await site.secrets('narrow/roles/web', {
+      allowed_domains: 'example.com',
+      allow_bare_domains: true,
+      key_type: 'ec',
+    });
     await site.secrets('sys/policies/acl/reader', {
       policy:
         'path "narrow/*" { capabilities = ["read", "list"] }\npath "narrow/issue/web" { capabilities = ["update"] }',
@@ -239,5 +243,17 @@ describe('what is offered', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Issue by web' }).waitFor();
     for (const name of ['Create role', 'Edit web', 'Delete web'])
       expect(await page.getByRole('button', { name }).count()).toBe(0);
+    // A right to issue is enough to do so.
+    await site.secrets('sys/policies/acl/issuer', {
+      policy: 'path "narrow/issue/web" { capabilities = ["update"] }',
+    });
+    const { auth: narrower } = await site.secrets('auth/token/create', { policies: ['issuer'] });
+    const issuing = await site.openSignedIn('/ui/certificates/narrow?tab=roles', {
+      secrets: narrower.client_token,
+    });
+    await issuing.page.getByLabel('Role', { exact: true }).fill('web');
+    await issuing.page.getByLabel('Name of the certificate').fill('example.com');
+    await issuing.page.getByRole('button', { name: 'Issue the certificate' }).click();
+    await issuing.page.getByRole('status', { name: 'Issued' }).waitFor();
   });
 });

@@ -1,117 +1,68 @@
 /** Issues a certificate with a new key, or signs a given certificate request. */
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
-import { bytesOfBase64 } from '../api/base64.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
-import { CopyButton } from '../components/copy-button.tsx';
 import { DURATION, DURATION_WORDS } from '../components/duration.ts';
 import { Problem } from '../components/page.tsx';
-import { Download } from './download.tsx';
+import {
+  FORMATS,
+  type Format,
+  type Issued,
+  IssuedCertificate,
+  isKeyStore,
+} from './issued-certificate.tsx';
+import { isAddress } from './role.ts';
 
-interface Issued {
-  readonly data: {
-    /** PEM, or base64 of DER or of a PKCS #12 store. */
-    readonly certificate: string;
-    readonly ca_chain?: readonly string[];
-    readonly private_key?: string;
-    readonly serial_number: string;
+/** Names of further kinds, by the parameter of each. */
+type OtherNames = Readonly<Record<string, string>>;
+
+const OTHER_NAMES = [
+  ['alt_names', 'DNS names and mail addresses'],
+  ['ip_sans', 'IP addresses'],
+  ['uri_sans', 'URIs'],
+  ['other_sans', 'Other names, as OID;UTF8:text'],
+] as const;
+
+/** An address is an alternative name: it is no host name, which a common name has to be. */
+const namesOf = (given: string, others: OtherNames): Readonly<Record<string, string>> => {
+  const name = given.trim();
+  const addresses = [isAddress(name) ? name : '', others['ip_sans'] ?? '']
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+  const entries = OTHER_NAMES.map(([parameter]) => [parameter, others[parameter]?.trim() ?? '']);
+  return {
+    ...(!isAddress(name) && { common_name: name }),
+    ...Object.fromEntries(entries.filter(([, text]) => text !== '')),
+    ...(addresses.length > 0 && { ip_sans: addresses.join(',') }),
   };
-}
+};
 
-/** Formats in which a certificate is returned. */
-const FORMATS = {
-  pem: 'PEM: text files',
-  der: 'DER: binary files',
-  pkcs12: 'PKCS #12: one file with a password, key and chain included',
-  pkcs12_legacy: 'PKCS #12 for old programs: Triple DES and SHA-1',
-} as const;
-
-type Format = keyof typeof FORMATS;
-
-/** Whether a format is one file under a password, which holds the key, too. */
-const isKeyStore = (format: Format) => format === 'pkcs12' || format === 'pkcs12_legacy';
-
-const DownloadFiles = (props: { issued: Issued['data']; name: string; format: Format }) => {
-  const { issued, name, format } = props;
-  const { certificate, private_key: key, ca_chain: chain = [] } = issued;
-  if (isKeyStore(format))
-    return (
-      <Download
-        name={`${name}.p12`}
-        content={bytesOfBase64(certificate)}
-        type="application/x-pkcs12"
-        label="key store"
-      />
-    );
-  if (format === 'der')
-    return (
-      <>
-        <Download
-          name={`${name}.cer`}
-          content={bytesOfBase64(certificate)}
-          type="application/pkix-cert"
-          label="certificate"
-        />
-        {key !== undefined && (
-          <Download
-            name={`${name}-key.der`}
-            content={bytesOfBase64(key)}
-            type="application/octet-stream"
-            label="key"
+const OtherNameFields = (props: { values: OtherNames; onChange: (values: OtherNames) => void }) => (
+  <details>
+    <summary>Further names</summary>
+    <p className="hint">Several of a kind are separated by commas.</p>
+    <div className="pair">
+      {OTHER_NAMES.map(([parameter, label]) => (
+        <label key={parameter}>
+          {label}
+          <input
+            autoComplete="off"
+            value={props.values[parameter] ?? ''}
+            onChange={({ target }) =>
+              props.onChange({ ...props.values, [parameter]: target.value })
+            }
           />
-        )}
-      </>
-    );
-  const whole = [certificate, ...chain].join('\n');
-  return (
-    <>
-      <Download name={`${name}.pem`} content={`${whole}\n`} label="certificate and chain" />
-      <CopyButton text={whole} label="Copy certificate and chain" />
-      {key !== undefined && (
-        <>
-          <Download name={`${name}-key.pem`} content={`${key}\n`} label="key" />
-          <CopyButton text={key} label="Copy the private key" />
-        </>
-      )}
-    </>
-  );
-};
-
-/** The issued certificate. Its key is stored nowhere else, so leaving the page loses it. */
-const IssuedCertificate = (props: { issued: Issued['data']; name: string; format: Format }) => {
-  const { issued, format } = props;
-  const hasKey = issued.private_key !== undefined || isKeyStore(format);
-  return (
-    <section role="status" className="hindrance" aria-label="Issued">
-      <p>
-        Issued with the serial number <code>{issued.serial_number}</code>.
-        {hasKey &&
-          ' The private key is handed out now and never again: the authority does not keep it.'}
-      </p>
-      <div className="form-actions">
-        <DownloadFiles {...props} />
-      </div>
-      {format === 'pem' && (
-        <details>
-          <summary>Certificate</summary>
-          <pre className="pem">{issued.certificate}</pre>
-        </details>
-      )}
-      {format === 'pem' && issued.private_key !== undefined && (
-        <details>
-          <summary>Private key</summary>
-          <pre className="pem">{issued.private_key}</pre>
-        </details>
-      )}
-    </section>
-  );
-};
+        </label>
+      ))}
+    </div>
+  </details>
+);
 
 export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
   const [name, setName] = useState('');
-  const [others, setOthers] = useState('');
+  const [others, setOthers] = useState<OtherNames>({});
   const [ttl, setTtl] = useState('24h');
   const [csr, setCsr] = useState('');
   const [format, setFormat] = useState<Format>('pem');
@@ -120,8 +71,7 @@ export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
   const [issued, setIssued] = useState<{ data: Issued['data']; name: string; format: Format }>();
   const path = `${mount}/${csr.trim() === '' ? 'issue' : 'sign'}/${encodeURIComponent(role)}`;
   const body = {
-    common_name: name.trim(),
-    ...(others.trim() !== '' && { alt_names: others.trim() }),
+    ...namesOf(name, others),
     ttl,
     ...(csr.trim() !== '' && { csr: csr.trim() }),
     ...(format !== 'pem' && { format }),
@@ -151,25 +101,18 @@ export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
           />
         </label>
         <label>
-          Further names, separated by commas
+          Valid for
           <input
+            required
             autoComplete="off"
-            value={others}
-            onChange={({ target }) => setOthers(target.value)}
+            value={ttl}
+            pattern={DURATION}
+            title={DURATION_WORDS}
+            onChange={({ target }) => setTtl(target.value)}
           />
         </label>
       </div>
-      <label>
-        Valid for
-        <input
-          required
-          autoComplete="off"
-          value={ttl}
-          pattern={DURATION}
-          title={DURATION_WORDS}
-          onChange={({ target }) => setTtl(target.value)}
-        />
-      </label>
+      <OtherNameFields values={others} onChange={setOthers} />
       <label>
         Certificate request in PEM (empty: a key is made)
         <textarea
@@ -211,7 +154,7 @@ export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
       <Commands
         commands={[
           secretsCurl('POST', path, redactedBody),
-          vaultCommand(`vault write ${path} common_name=${body.common_name || '…'} ttl=${ttl}`),
+          vaultCommand(`vault write ${path} common_name=${name.trim() || '…'} ttl=${ttl}`),
         ]}
       />
       {issued && (

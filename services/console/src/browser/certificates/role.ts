@@ -76,7 +76,9 @@ export interface Decision {
   readonly reason: string;
 }
 
-const isAddress = (name: string): boolean => /^[\d.]+$/.test(name) || name.includes(':');
+/** Whether a name is an IP address, or looks like one. */
+export const isAddress = (name: string): boolean =>
+  /^[\d.]+$/.test(name) || (name.includes(':') && /^[\da-f:.]+$/i.test(name));
 
 /** Whether a name matches a pattern in which an asterisk matches any text. */
 const fitsPattern = (name: string, pattern: string): boolean => {
@@ -103,7 +105,7 @@ export const nameDecision = (rules: NameRules, requested: string): Decision => {
   if (name === '') return refused('A name is needed.');
   if (isAddress(name))
     return rules.allow_ip_sans
-      ? allowed('IP addresses are allowed.')
+      ? allowed('IP addresses are allowed, as alternative names.')
       : refused('IP addresses are not allowed.');
   if (name.startsWith('*.') && !rules.allow_wildcard_certificates && !rules.allow_any_name)
     return refused('Wildcards are not allowed.');

@@ -1,6 +1,7 @@
 /** Roles of an authority: the names that each allows, and issuing certificates with it. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
+import { ApiProblem } from '../api/api-problem.ts';
 import { useCapabilities, useSecret, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
@@ -87,10 +88,38 @@ const RoleCard = ({ mount, name }: { mount: string; name: string }) => {
   );
 };
 
+/** Whoever may issue by a role need not be able to list all of them. */
+const IssueByName = ({ mount }: { mount: string }) => {
+  const [role, setRole] = useState('');
+  return (
+    <Card title="Issue a certificate">
+      <p className="hint">
+        The roles of this authority cannot be listed with this token: enter the name of the one that
+        you may use.
+      </p>
+      <label>
+        Role
+        <input
+          autoComplete="off"
+          value={role}
+          onChange={({ target }) => setRole(target.value.trim())}
+        />
+      </label>
+      {role !== '' && <IssueForm mount={mount} role={role} />}
+    </Card>
+  );
+};
+
 export const RolesTab = () => {
   const { mount } = route.useParams();
   const query = useSecretList(`${mount}/roles`);
   const may = useCapabilities([`${mount}/roles/new`]);
+  const { data, error } = query;
+  const [isForbidden, setForbidden] = useState(false);
+  // The list is read again after each action, and has neither an answer nor an error meanwhile. The form stays, with
+  // the key of the certificate that was issued.
+  if (!isForbidden && error instanceof ApiProblem && error.status === 403) setForbidden(true);
+  if (isForbidden && data !== undefined) setForbidden(false);
   return (
     <>
       {may(`${mount}/roles/new`, 'update') && (
@@ -124,15 +153,19 @@ export const RolesTab = () => {
           </ActionButton>
         </div>
       )}
-      <Loaded query={query}>
-        {({ keys }) =>
-          keys.length === 0 ? (
-            <Empty>There is no role: certificates are issued by one.</Empty>
-          ) : (
-            keys.map((name) => <RoleCard key={name} mount={mount} name={name} />)
-          )
-        }
-      </Loaded>
+      {isForbidden ? (
+        <IssueByName mount={mount} />
+      ) : (
+        <Loaded query={query}>
+          {({ keys }) =>
+            keys.length === 0 ? (
+              <Empty>There is no role: certificates are issued by one.</Empty>
+            ) : (
+              keys.map((name) => <RoleCard key={name} mount={mount} name={name} />)
+            )
+          }
+        </Loaded>
+      )}
     </>
   );
 };
