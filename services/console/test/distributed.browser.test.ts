@@ -82,8 +82,7 @@ describe('a distributed cluster', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Create authority' }).click();
     await dialog.getByLabel('Name of the root').fill('Root');
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('link', { name: 'pki', exact: true }).click();
-    await page.getByRole('tab', { name: 'Roles' }).click();
+    await page.getByRole('heading', { level: 1, name: 'pki' }).waitFor();
     await page.getByRole('button', { name: 'Create role' }).click();
     await dialog.getByLabel('Name', { exact: true }).fill('web');
     await dialog.getByLabel('Domains, separated by commas').fill('example.com');
