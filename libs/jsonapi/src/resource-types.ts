@@ -28,6 +28,8 @@ export const SCHEMA_NAMES = {
   'organization-memberships': 'OrganizationMembership',
   'organization-token-ttl-policies': 'OrganizationTokenTtlPolicy',
   organizations: 'Organization',
+  'passkey-challenges': 'PasskeyChallenge',
+  passkeys: 'Passkey',
   'password-resets': 'PasswordReset',
   plans: 'Plan',
   'policy-checks': 'PolicyCheck',

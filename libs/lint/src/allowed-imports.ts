@@ -93,6 +93,7 @@ export const allowedImports: AllowedImports = {
     'passwords',
     'two-factor',
     'sessions',
+    'passkeys',
     'accounts teams',
     'single-sign-on token-lifetimes',
     'organizations',

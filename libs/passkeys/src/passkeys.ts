@@ -15,6 +15,7 @@ export {
   parseAssertion,
   passkeyShape,
   passkeyUseShape,
+  type RegistrationCredential,
   registrationSchema,
 } from './credential.ts';
 export { PasskeyRefusal } from './refusal.ts';

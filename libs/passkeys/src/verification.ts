@@ -74,11 +74,16 @@ const descriptorsOf = (party: RelyingParty, passkeys: readonly Passkey[]): Descr
     .filter(({ relyingPartyId }) => relyingPartyId === party.id)
     .map(({ id, transports }) => ({ id, transports: [...transports] as never }));
 
-/** Asks a browser for a new passkey. @param known those that the person has, whose authenticators make no other */
+/**
+ * Asks a browser for a new passkey.
+ * @param known those that the person has, whose authenticators make no other
+ * @param residentKey required for one that its authenticator finds where the page names none
+ */
 export const registrationOptions = async (
   ceremony: Ceremony,
   user: PasskeyUser,
   known: readonly Passkey[],
+  residentKey: 'preferred' | 'required' = 'preferred',
 ): Promise<RegistrationOptions> => {
   const { party, userVerification } = ceremony;
   const { generateRegistrationOptions } = await loadServer();
@@ -92,7 +97,7 @@ export const registrationOptions = async (
     timeout: CHALLENGE_LASTS_MS,
     attestationType: 'none',
     excludeCredentials: descriptorsOf(party, known),
-    authenticatorSelection: { residentKey: 'preferred', userVerification },
+    authenticatorSelection: { residentKey, userVerification },
     supportedAlgorithmIDs: ALGORITHMS,
   });
 };

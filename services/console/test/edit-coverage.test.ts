@@ -40,6 +40,7 @@ test('every use of the form has a name of its own', () => {
 
 /** The requests of other forms and buttons, by file, with what each creates or does. */
 const DEEDS: Readonly<Record<string, readonly string[]>> = {
+  'account/passkeys-card.tsx': ['begins to add a passkey', 'adds it', 'renames one'],
   'account/password-card.tsx': ['changes the password'],
   'account/two-factor-card.tsx': [
     'posts an action',
@@ -116,6 +117,12 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   'runs/run-history.tsx': ['adds a comment'],
   'second-factors/enforcements.tsx': ['adds an enforcement'],
   'second-factors/methods.tsx': ['adds a method'],
+  'session/account-passkey.ts': [
+    'begins to sign in',
+    'signs in',
+    'begins to accept an invitation',
+    'accepts it',
+  ],
   'session/account-sign-in.ts': ['signs in'],
   'session/command-login-page.tsx': ['approves or refuses the login of a command'],
   'session/confirm-email-page.tsx': ['confirms an address'],

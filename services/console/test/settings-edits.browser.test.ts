@@ -60,7 +60,7 @@ const settingsThings = (): readonly EditedThing[] => [
   {
     form: 'sign-in-settings',
     at: '/app/settings/sign-in',
-    save: 'Save passwords and sessions',
+    save: 'Save passwords, passkeys and sessions',
     path: 'api/v2/admin/sign-in-settings',
     field: 'Minutes from a sign-in to its end',
     values: ['600', '60', '120'],

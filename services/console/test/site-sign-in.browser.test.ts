@@ -92,12 +92,16 @@ describe('the page of sign-ins', { timeout: PATIENCE_MS }, () => {
 
   test('lets people sign in with passwords', async () => {
     const { page } = await site.openSignedIn('/app/settings/sign-in');
-    const form = page.getByRole('form', { name: 'Passwords and sessions' });
+    const form = page.getByRole('form', { name: 'Passwords, passkeys and sessions' });
     await form.getByLabel('People sign in with a password of their own').check();
     await form.getByLabel('Minutes from a sign-in to its end').fill('45');
-    await form.getByRole('button', { name: 'Save passwords and sessions' }).click();
+    await form.getByRole('button', { name: 'Save passwords, passkeys and sessions' }).click();
     await page.getByRole('status').getByText('Saved.', { exact: true }).waitFor();
-    expect(await settings('sign-in')).toEqual({ 'passwords-enabled': true, 'session-minutes': 45 });
+    expect(await settings('sign-in')).toEqual({
+      'passwords-enabled': true,
+      'passkeys-enabled': false,
+      'session-minutes': 45,
+    });
     const visitor = await site.open('/app');
     await visitor.page.getByRole('textbox', { name: 'Password' }).waitFor();
   });

@@ -185,6 +185,8 @@ describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
 /** For which no token is asked: the code of a login of a command is its credential, and people sign in. */
 const WITHOUT_TOKEN: ReadonlySet<string> = new Set([
   '/command-logins/token',
+  '/passkey-challenges',
+  '/passkey-challenges/actions/sign-in',
   '/password-resets',
   '/sessions',
   '/sign-in-methods',

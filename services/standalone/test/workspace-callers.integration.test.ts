@@ -18,7 +18,8 @@ type Caller = (typeof CALLERS)[number];
 /** Described to everybody. */
 const OPEN = /^\/openapi\/|^\/sign-in-methods$/;
 /** Their document is the credential, or has to be none. */
-const FOR_ANYBODY = /^\/(sessions|password-resets|sso-logins(\/actions\/finish)?)$/;
+const FOR_ANYBODY =
+  /^\/(sessions|password-resets|passkey-challenges\/actions\/sign-in|sso-logins(\/actions\/finish)?)$/;
 /** The address is the credential, and these addresses have no signature. */
 const SIGNED = /^\/(uploads|downloads)\//;
 const MEDIA_TYPE = 'application/vnd.api+json';
@@ -88,6 +89,8 @@ const documented = (path: string): number => {
   if (path.startsWith('/webhooks/')) return 404;
   // The code of an approved login is in a form, and not in JSON.
   if (path === '/command-logins/token') return 415;
+  // It takes no document, and the site has no passkeys.
+  if (path === '/passkey-challenges') return 403;
   // The document is read without a token, and is empty.
   if (FOR_ANYBODY.test(path)) return 422;
   return SIGNED.test(path) ? 403 : 401;

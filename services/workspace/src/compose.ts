@@ -172,6 +172,8 @@ const FOR_LINKS: Readonly<Record<string, ReadonlySet<string>>> = {
     'GET /invitation',
     'POST /invitation/actions/accept',
     'POST /invitation/actions/set-password',
+    'POST /invitation/actions/begin-passkey',
+    'POST /invitation/actions/add-passkey',
   ]),
   'email-confirmation': new Set([
     'GET /email-confirmation',

@@ -2,10 +2,29 @@
 import { elsewhere, type FieldGroup } from './field-effects.ts';
 
 const SESSIONS_TEST = 'src/identity/sessions/sessions.integration.test.ts';
+const PASSKEYS_TEST = 'src/identity/passkeys/passkeys.integration.test.ts';
 const PASSWORDS_TEST = 'src/identity/passwords/passwords.integration.test.ts';
 const SSO_TEST = 'src/identity/single-sign-on/single-sign-on.integration.test.ts';
 const LIFETIMES_TEST = 'src/identity/token-lifetimes/token-lifetimes.integration.test.ts';
 const TWO_FACTOR_TEST = 'src/identity/two-factor/two-factor.integration.test.ts';
+
+const COMMON = ['id', 'rawId', 'response/clientDataJSON'];
+const NEW_CREDENTIAL = [...COMMON, 'response/attestationObject', 'response/transports'];
+const SIGNATURE = [
+  ...COMMON,
+  'response/authenticatorData',
+  'response/signature',
+  'response/userHandle',
+];
+
+/** Parts of what a browser has answered, which the library of passkeys tries one by one. */
+const inBrowsersAnswer = (field: string, parts: readonly string[]): FieldGroup['fields'] =>
+  Object.fromEntries(
+    parts.map((part) => [
+      `${field}/${part}`,
+      elsewhere('../../libs/passkeys/src/verification.test.ts', part.split('/').at(-1) ?? part),
+    ]),
+  );
 
 export const SIGN_IN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
   'sign-ins': {
@@ -34,6 +53,7 @@ export const SIGN_IN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: {
       email: elsewhere('test/password-accounts.ts'),
       password: elsewhere('test/password-accounts.ts'),
+      'removes-passkeys': elsewhere(PASSKEYS_TEST),
     },
   },
   'two-factor authentication': {
@@ -82,10 +102,25 @@ export const SIGN_IN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       'token-ttl-policies/max-ttl-ms': elsewhere(LIFETIMES_TEST),
     },
   },
+  passkeys: {
+    routes: [
+      'POST /account/passkeys',
+      'PATCH /account/passkeys/{passkey_id}',
+      'POST /invitation/actions/add-passkey',
+      'POST /passkey-challenges/actions/sign-in',
+    ],
+    fields: {
+      name: elsewhere(PASSKEYS_TEST),
+      ...inBrowsersAnswer('credential', [...NEW_CREDENTIAL, ...SIGNATURE]),
+      ...inBrowsersAnswer('confirmation', SIGNATURE),
+      'current-password': elsewhere(PASSKEYS_TEST),
+    },
+  },
   'settings of signing in': {
     routes: ['PATCH /admin/sign-in-settings'],
     fields: {
       'passwords-enabled': elsewhere(SESSIONS_TEST),
+      'passkeys-enabled': elsewhere(PASSKEYS_TEST),
       'session-minutes': elsewhere(SESSIONS_TEST),
     },
   },

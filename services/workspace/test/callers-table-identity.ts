@@ -18,6 +18,17 @@ const NEEDS_SESSION = {
   success: 403,
 } as const;
 
+const REGISTRATION = {
+  id: 'AAAA',
+  rawId: 'AAAA',
+  type: 'public-key',
+  response: { clientDataJSON: 'AAAA', attestationObject: 'AAAA' },
+};
+const ASSERTION = {
+  ...REGISTRATION,
+  response: { clientDataJSON: 'AAAA', authenticatorData: 'AAAA', signature: 'AAAA' },
+};
+
 const members = { data: [{ type: 'users', id: 'colleague' }] };
 
 export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
@@ -238,6 +249,50 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     body: attributes('invitations', { password: 'three words and a 4th' }),
     allowed: ['invitation'],
     success: 201,
+  },
+  // The site has no passkeys.
+  'POST /invitation/actions/begin-passkey': {
+    target: '/invitation/actions/begin-passkey',
+    allowed: ['invitation'],
+    success: 403,
+  },
+  'POST /invitation/actions/add-passkey': {
+    target: '/invitation/actions/add-passkey',
+    body: attributes('invitations', { name: 'phone', credential: REGISTRATION }),
+    allowed: ['invitation'],
+    success: 403,
+  },
+  'POST /passkey-challenges': {
+    target: '/passkey-challenges',
+    allowed: [],
+    success: 0,
+    everyone: 403,
+  },
+  'POST /passkey-challenges/actions/sign-in': {
+    target: '/passkey-challenges/actions/sign-in',
+    body: attributes('passkey-challenges', { credential: ASSERTION }),
+    allowed: [],
+    success: 0,
+    everyone: 403,
+  },
+  'GET /account/passkeys': { target: '/account/passkeys', allowed: USERS, success: 200 },
+  'POST /account/passkeys/actions/begin': {
+    target: '/account/passkeys/actions/begin',
+    ...NEEDS_SESSION,
+  },
+  'POST /account/passkeys': {
+    target: '/account/passkeys',
+    body: attributes('passkeys', { name: 'phone', credential: REGISTRATION }),
+    ...NEEDS_SESSION,
+  },
+  'PATCH /account/passkeys/{passkey_id}': {
+    target: '/account/passkeys/pk-0',
+    body: attributes('passkeys', { name: 'phone' }),
+    ...NEEDS_SESSION,
+  },
+  'DELETE /account/passkeys/{passkey_id}': {
+    target: '/account/passkeys/pk-0',
+    ...NEEDS_SESSION,
   },
   'GET /account/two-factor': { target: '/account/two-factor', allowed: USERS, success: 200 },
   'POST /account/two-factor': {

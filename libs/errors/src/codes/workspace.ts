@@ -77,6 +77,20 @@ export const WORKSPACE_ERRORS = {
     message:
       'the organization {name} is disabled: an administrator of this site has switched it off, and can switch it on again',
   },
+  'workspace.passkeys_off': {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retry: true,
+    message:
+      'sign-in with passkeys is off on this site: an administrator of the site can switch it on',
+  },
+  // The same error for unknown passkeys, suspended users and wrong signatures.
+  'workspace.passkey_refused': {
+    grpc: 'UNAUTHENTICATED',
+    http: 401,
+    retry: false,
+    message: 'the passkey is not accepted: begin again, or sign in in another way',
+  },
   'workspace.passwords_off': {
     grpc: 'PERMISSION_DENIED',
     http: 403,

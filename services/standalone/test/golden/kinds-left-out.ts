@@ -30,6 +30,11 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'shared/passwords/…',
     'shared/second-factors/…',
   ],
+  'needs a browser with an authenticator': [
+    'local/passkey-uses/…',
+    'shared/passkeys/…',
+    'shared/passkeys~userId/…',
+  ],
   'needs somebody who fails to sign in': ['local/sign-in-lockouts/…'],
   'needs a method that reports groups': ['shared/entity-aliases~group/…'],
   'needs a login at a provider of identities': [

@@ -16,6 +16,8 @@ import { COMMAND_LOGIN_RESOURCE } from './command-logins/command-login-document.
 import { commandLoginRoutes, commandTokenRoute } from './command-logins/command-login-routes.ts';
 import { ENTITLEMENT_SET, ORGANIZATION } from './organizations/organization-document.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
+import { PASSKEY, PASSKEY_CHALLENGE } from './passkeys/passkey-document.ts';
+import { openPasskeyRoutes, passkeyRoutes } from './passkeys/passkey-routes.ts';
 import { PASSWORD_RESET, SIGN_IN_METHODS } from './passwords/password-document.ts';
 import { openPasswordRoutes, passwordRoutes } from './passwords/password-routes.ts';
 import type { IdentityContext } from './seams/identity-context.ts';
@@ -50,6 +52,7 @@ export const identityRoutes = (context: IdentityContext): readonly Route[] => [
   ...tokenRoutes(context),
   ...tokenLifetimeRoutes(context),
   ...passwordRoutes(context),
+  ...passkeyRoutes(context),
   ...sessionRoutes(context),
   ...twoFactorRoutes(context),
   ...signInSettingsRoutes(context),
@@ -61,6 +64,7 @@ export const identityRoutes = (context: IdentityContext): readonly Route[] => [
 export const identityOpenRoutes = (context: IdentityContext): readonly Route[] => [
   commandTokenRoute(context),
   ...openPasswordRoutes(context),
+  ...openPasskeyRoutes(context),
   ...signInRoutes(context),
   ...ssoLoginRoutes(context),
 ];
@@ -76,6 +80,8 @@ export const IDENTITY_RESOURCES: readonly ResourceSchema[] = [
   USER,
   AUTHENTICATION_TOKEN,
   COMMAND_LOGIN_RESOURCE,
+  PASSKEY,
+  PASSKEY_CHALLENGE,
   PASSWORD_RESET,
   SESSION,
   SIGN_IN_METHODS,

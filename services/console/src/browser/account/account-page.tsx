@@ -5,6 +5,7 @@ import type { OneDocument } from '../api/workspaces-api.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
 import { useAccountMethods } from '../session/account-sign-in.ts';
+import { PasskeysCard } from './passkeys-card.tsx';
 import { PasswordCard } from './password-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 import { TwoFactorCard } from './two-factor-card.tsx';
@@ -22,6 +23,9 @@ export const AccountPage = () => {
                 <PasswordCard username={data.attributes.username} />
                 <TwoFactorCard />
               </>
+            )}
+            {methods.data?.passkey === true && !data.attributes['is-service-account'] && (
+              <PasskeysCard />
             )}
             {!data.attributes['is-service-account'] && <SessionsCard />}
           </>

@@ -160,6 +160,20 @@ export interface ResourceAttributes {
     'redirect-to': string;
     'expires-at': string | null;
   };
+  passkeys: {
+    name: string;
+    'created-at': string;
+    'last-used-at': string | null;
+    'is-synced': boolean;
+  };
+  'passkey-challenges': {
+    'sign-in': {
+      [k: string]: unknown;
+    } | null;
+    registration: {
+      [k: string]: unknown;
+    } | null;
+  };
   'password-resets': {
     username: string;
     'expires-at': string | null;
@@ -174,11 +188,13 @@ export interface ResourceAttributes {
   };
   'sign-in-methods': {
     password: boolean;
+    passkey: boolean;
     'single-sign-on': string | null;
     'password-reset': boolean;
   };
   'sign-in-settings': {
     'passwords-enabled': boolean;
+    'passkeys-enabled': boolean;
     'session-minutes': number;
   };
   'sso-logins': {

@@ -8,7 +8,12 @@ import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
 type Methods = ResourceAttributes['sign-in-methods'];
 type Signed = ResourceAttributes['sessions'];
 
-const NONE: Methods = { password: false, 'password-reset': false, 'single-sign-on': null };
+const NONE: Methods = {
+  password: false,
+  passkey: false,
+  'password-reset': false,
+  'single-sign-on': null,
+};
 
 /** The ways in which people sign in to the workspace API; none while it cannot be asked. */
 export const useAccountMethods = (): UseQueryResult<Methods> =>

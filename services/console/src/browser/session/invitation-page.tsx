@@ -11,6 +11,7 @@ import type { ApiToken } from '../components/api-tokens.tsx';
 import { formatTime } from '../components/format.ts';
 import { Problem, useTitle } from '../components/page.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
+import { acceptWithPasskey } from './account-passkey.ts';
 import { beginSession, useAccountMethods } from './account-sign-in.ts';
 import { PasswordFields } from './password-fields.tsx';
 
@@ -46,6 +47,23 @@ const SetPassword = ({ code: token, username }: { code: string; username: string
   );
 };
 
+/** Accepts with a passkey for the account, which signs in. */
+const MakePasskey = ({ code }: { code: string }) => {
+  const navigate = useNavigate();
+  const action = useAction(
+    () => acceptWithPasskey(code),
+    () => void navigate({ to: '/app' }),
+  );
+  return (
+    <>
+      {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
+      <button type="button" disabled={action.isPending} onClick={() => action.run()}>
+        Accept with a passkey
+      </button>
+    </>
+  );
+};
+
 const Offer = (props: { code: string; onAccepted: (token: string) => void }) => {
   const { code: token } = props;
   const methods = useAccountMethods();
@@ -69,6 +87,8 @@ const Offer = (props: { code: string; onAccepted: (token: string) => void }) => 
   if (found === undefined || methods.isPending)
     return <p role="status">The invitation is being read.</p>;
   const hasPasswords = methods.data?.password === true;
+  const hasPasskeys = methods.data?.passkey === true;
+  const signsIn = hasPasswords || hasPasskeys;
   const { relationships, attributes } = found.data;
   const organization = relationships?.['organization']?.data as { id: string } | undefined;
   const { email, username, 'invited-by': by, 'expires-at': ends } = attributes;
@@ -80,19 +100,22 @@ const Offer = (props: { code: string; onAccepted: (token: string) => void }) => 
       </p>
       <p>
         Accepting opens the account <strong>{username}</strong> for {email}
-        {hasPasswords ? '.' : ' and shows its first API token.'} The link works once
+        {signsIn ? '.' : ' and shows its first API token.'} The link works once
         {ends !== null && `, until ${formatTime(ends)}`}.
       </p>
       {hasPasswords && <SetPassword code={token} username={username} />}
-      {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
-      <button
-        type="button"
-        className={hasPasswords ? '' : 'primary'}
-        disabled={action.isPending}
-        onClick={() => action.run()}
-      >
-        {hasPasswords ? 'Accept without a password' : 'Accept the invitation'}
-      </button>
+      <div className="ways">
+        {hasPasskeys && <MakePasskey code={token} />}
+        {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
+        <button
+          type="button"
+          className={signsIn ? '' : 'primary'}
+          disabled={action.isPending}
+          onClick={() => action.run()}
+        >
+          {signsIn ? 'Accept with an API token alone' : 'Accept the invitation'}
+        </button>
+      </div>
     </>
   );
 };

@@ -8,6 +8,7 @@ import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
 import { fieldsOf } from '../components/action-button.tsx';
 import { Problem, useTitle } from '../components/page.tsx';
+import { useAccountMethods } from './account-sign-in.ts';
 import { PasswordFields } from './password-fields.tsx';
 
 const AskForLink = () => {
@@ -48,6 +49,8 @@ const AskForLink = () => {
 
 const FollowLink = ({ code: token }: { code: string }) => {
   const [isSet, setSet] = useState(false);
+  const [hasLostPasskeys, setLostPasskeys] = useState(false);
+  const methods = useAccountMethods();
   const { data: found, error } = useQuery({
     queryKey: ['password-reset'],
     queryFn: () =>
@@ -58,11 +61,12 @@ const FollowLink = ({ code: token }: { code: string }) => {
     // Once the link is used, it opens nothing.
     enabled: !isSet,
   });
+  const lost = hasLostPasskeys ? { 'removes-passkeys': true } : {};
   const action = useAction(
     (password: string) =>
       callWorkspaces('POST', 'password-reset/actions/set-password', {
         token,
-        body: { data: { type: 'password-resets', attributes: { password } } },
+        body: { data: { type: 'password-resets', attributes: { password, ...lost } } },
       }),
     () => setSet(true),
   );
@@ -90,6 +94,16 @@ const FollowLink = ({ code: token }: { code: string }) => {
       <p>
         The new password of the account <strong>{username}</strong>:
       </p>
+      {methods.data?.passkey === true && (
+        <label className="choice">
+          <input
+            type="checkbox"
+            checked={hasLostPasskeys}
+            onChange={({ target }) => setLostPasskeys(target.checked)}
+          />{' '}
+          I have lost my passkeys: remove them
+        </label>
+      )}
       <PasswordFields
         label="Set a new password"
         username={username}

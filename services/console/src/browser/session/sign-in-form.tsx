@@ -4,6 +4,7 @@ import { useAction } from '../api/queries.ts';
 import { changeSession, readSession, type TokenKind, useSession } from '../api/session.ts';
 import { Problem } from '../components/page.tsx';
 import { AccountFactorForm } from './account-factor-form.tsx';
+import { signInWithPasskey } from './account-passkey.ts';
 import { type AccountFactor, useAccountMethods } from './account-sign-in.ts';
 import { CertificateButton } from './certificate-button.tsx';
 import { FactorForm } from './factor-form.tsx';
@@ -40,11 +41,11 @@ const NamespaceField = (props: { namespace: string }) => (
   </label>
 );
 
-/** A provider of identities, of either API. */
+/** A way in that takes one click: a provider of identities, of either API, or a passkey. */
 interface ProviderChoice {
   readonly key: string;
   readonly title: string;
-  /** Sends the browser there. */
+  /** Sends the browser there, or has it ask its person. */
   readonly leave: () => Promise<void>;
 }
 
@@ -132,6 +133,9 @@ const OfferedWays = (props: {
         title: method.title,
         leave: () => leaveForProvider(method),
       })),
+    ...(ofAccounts?.passkey === true
+      ? [{ key: 'passkey', title: 'a passkey', leave: signInWithPasskey }]
+      : []),
   ];
   const methods: readonly SignInMethod[] = [
     ...(ofAccounts?.password === true

@@ -17,15 +17,16 @@ const PROVIDER = 'admin/sso-settings';
 
 const settingsOf = ({ attributes }: Resource<Settings>) => ({
   'passwords-enabled': attributes['passwords-enabled'],
+  'passkeys-enabled': attributes['passkeys-enabled'],
   'session-minutes': String(attributes['session-minutes']),
 });
 
 const Passwords = ({ settings }: { settings: Resource<Settings> }) => (
-  <Card title="Passwords and sessions">
+  <Card title="Passwords, passkeys and sessions">
     <EditForm
       edits="sign-in-settings"
-      label="Passwords and sessions"
-      save="Save passwords and sessions"
+      label="Passwords, passkeys and sessions"
+      save="Save passwords, passkeys and sessions"
       hasFaults
       document={settings}
       target={workspaceTarget<Settings>(SETTINGS, 'sign-in-settings')}
@@ -50,6 +51,19 @@ const Passwords = ({ settings }: { settings: Resource<Settings> }) => (
           <p className="hint">
             They set it by the link of an invitation or of a mail. Without the tick, sessions that
             began with a password end at once.
+          </p>
+          <label className="choice">
+            <input
+              type="checkbox"
+              name="passkeys-enabled"
+              defaultChecked={values['passkeys-enabled']}
+            />{' '}
+            People sign in with a passkey
+            <Fault of="passkeys-enabled" />
+          </label>
+          <p className="hint">
+            They make it by the link of an invitation or on their account's page. Without the tick,
+            sessions that began with a passkey end at once.
           </p>
           <label>
             Minutes from a sign-in to its end

@@ -5,6 +5,7 @@
  * | --- | --- |
  * | session of a password | the account has a second factor, which the sign-in has asked for |
  * | session of the provider of identities | the provider has asked for one: always, as the site says, or this time, as it has signed |
+ * | session of a passkey | always: the authenticator, and the finger or PIN that it asks for |
  * | API token | the account has one, or signs in only at a provider that always asks, unless the token was made with less |
  */
 import type { Principal } from '@keelson/proto/edge/v1/edge';

@@ -7,7 +7,11 @@ export const SIGN_IN_SETTINGS = resourceSchema({
   description: 'How people sign in to this site without a token that somebody gave them.',
   attributes: {
     'passwords-enabled': Type.Boolean({
-      description: 'Whether users sign in with a password of their own. False ends their sessions.',
+      description:
+        'Whether users sign in with a password of their own. False ends the sessions that they began.',
+    }),
+    'passkeys-enabled': Type.Boolean({
+      description: 'Whether users sign in with passkeys. False ends the sessions that they began.',
     }),
     'session-minutes': Type.Integer({ description: 'Time from a sign-in to its end.' }),
   },
@@ -15,9 +19,14 @@ export const SIGN_IN_SETTINGS = resourceSchema({
 
 export const toSignInSettingsResource = ({
   passwordsEnabled,
+  passkeysEnabled,
   sessionMinutes,
 }: SignInSettings): ResourceOf<typeof SIGN_IN_SETTINGS> => ({
   id: 'site',
   type: 'sign-in-settings',
-  attributes: { 'passwords-enabled': passwordsEnabled, 'session-minutes': sessionMinutes },
+  attributes: {
+    'passwords-enabled': passwordsEnabled,
+    'passkeys-enabled': passkeysEnabled,
+    'session-minutes': sessionMinutes,
+  },
 });

@@ -1,8 +1,11 @@
 /** Routes by which site administrators say how people sign in. */
 import type { Route } from '@keelson/edge';
-import { endpoint, jsonApiRoutes, one, resourceBody } from '@keelson/jsonapi';
+import { endpoint, jsonApiRoutes, one, refuseInvalid, resourceBody } from '@keelson/jsonapi';
+import { newChallengeKey } from '@keelson/passkeys';
 import { Type } from 'typebox';
+import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { findSignInSettings, SITE_KEY, signInSettings } from '../model/credential-records.ts';
+import { obstacleToPasskeys } from '../passkeys/passkey-operations.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { toSignInSettingsResource } from './sign-in-settings-document.ts';
 import { requireSiteAdmin } from './user-administration-operations.ts';
@@ -15,12 +18,14 @@ const UPDATE = resourceBody(
   'sign-in-settings',
   Type.Object({
     'passwords-enabled': Type.Optional(Type.Boolean()),
+    'passkeys-enabled': Type.Optional(Type.Boolean()),
     'session-minutes': Type.Optional(Type.Integer({ minimum: 5, maximum: LONGEST_MINUTES })),
   }),
 );
 
-export const signInSettingsRoutes = ({ store }: IdentityContext): Route[] =>
-  jsonApiRoutes('sign-in', [
+export const signInSettingsRoutes = (context: IdentityContext): Route[] => {
+  const { store } = context;
+  return jsonApiRoutes('sign-in', [
     endpoint({
       method: 'GET',
       path: PATH,
@@ -39,11 +44,24 @@ export const signInSettingsRoutes = ({ store }: IdentityContext): Route[] =>
       body: { schema: UPDATE },
       handle: async ({ principal, body }) => {
         const given = body.data.attributes;
+        const challengeKey = newChallengeKey();
         const settings = await store.transact(async (tx) => {
           await requireSiteAdmin(tx, principal);
           const before = await findSignInSettings(tx);
+          const passkeysEnabled = given['passkeys-enabled'] ?? before.passkeysEnabled;
+          const obstacle = passkeysEnabled ? obstacleToPasskeys(context) : undefined;
+          if (obstacle !== undefined)
+            refuseInvalid([
+              attributeViolation(
+                'passkeys-enabled',
+                `needs another KEELSON_PUBLIC_URL: ${obstacle}`,
+              ),
+            ]);
           const after = {
+            ...(passkeysEnabled && { challengeKey }),
+            ...(before.challengeKey !== undefined && { challengeKey: before.challengeKey }),
             passwordsEnabled: given['passwords-enabled'] ?? before.passwordsEnabled,
+            passkeysEnabled,
             sessionMinutes: given['session-minutes'] ?? before.sessionMinutes,
           };
           signInSettings.write(tx, [SITE_KEY], after);
@@ -53,3 +71,4 @@ export const signInSettingsRoutes = ({ store }: IdentityContext): Route[] =>
       },
     }),
   ]);
+};

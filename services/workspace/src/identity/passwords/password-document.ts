@@ -30,6 +30,7 @@ export const SIGN_IN_METHODS = resourceSchema({
   description: 'The ways in which people sign in to this API, for everybody to see.',
   attributes: {
     password: Type.Boolean({ description: 'Whether users sign in with a password.' }),
+    passkey: Type.Boolean({ description: 'Whether users sign in with passkeys.' }),
     'single-sign-on': orNull(
       Type.String({
         description:
@@ -44,7 +45,7 @@ export const SIGN_IN_METHODS = resourceSchema({
 
 /** @param canMail whether the installation sends mail */
 export const toSignInMethodsResource = (
-  { passwordsEnabled }: SignInSettings,
+  { passwordsEnabled, passkeysEnabled }: SignInSettings,
   sso: SsoSettings | undefined,
   canMail: boolean,
 ): ResourceOf<typeof SIGN_IN_METHODS> => ({
@@ -52,6 +53,7 @@ export const toSignInMethodsResource = (
   type: 'sign-in-methods',
   attributes: {
     password: passwordsEnabled,
+    passkey: passkeysEnabled,
     'password-reset': passwordsEnabled && canMail,
     'single-sign-on': sso?.enabled === true ? sso.title : null,
   },

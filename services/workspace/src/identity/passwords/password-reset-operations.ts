@@ -5,6 +5,7 @@ import { notFound } from '../../base/not-found.ts';
 import { issueCode, type LinkMails, obstacleToMail } from '../mails/link-mails.ts';
 import { findSignInSettings, passwordMails } from '../model/credential-records.ts';
 import { type ApiToken, isExpired } from '../model/domain/token.ts';
+import { removePasskeysOf } from '../model/passkey-records.ts';
 import { findToken } from '../model/token-records.ts';
 import { toEmailKey, type User, userRecords } from '../model/user-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
@@ -56,11 +57,15 @@ export const requireReset = async (
   return { user, code };
 };
 
-/** Stores the new password, and ends the link and every session. */
+/**
+ * Stores the new password, and ends the link and every session.
+ * @param given whether the passkeys of the account are lost, too
+ */
 export const resetPassword = async (
   context: IdentityContext,
   principal: Principal,
   password: string,
+  { removesPasskeys }: { readonly removesPasskeys: boolean },
 ): Promise<void> => {
   const { user } = await requireReset(context.store, principal);
   const hash = await hashFor(user, password);
@@ -68,6 +73,7 @@ export const resetPassword = async (
     // The first of several requests at once ends the link.
     const current = (await requireReset(tx, principal)).user;
     await storePassword(context, tx, current, hash);
+    if (removesPasskeys) await removePasskeysOf(tx, current.id);
   });
 };
 

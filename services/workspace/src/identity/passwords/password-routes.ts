@@ -39,7 +39,15 @@ const REQUEST = resourceBody(
   Type.Object({ email: Type.String({ maxLength: 255 }) }),
 );
 
-const RESET = resourceBody('password-resets', Type.Object({ password: PASSWORD }));
+const RESET = resourceBody(
+  'password-resets',
+  Type.Object({
+    password: PASSWORD,
+    'removes-passkeys': Type.Optional(
+      Type.Boolean({ description: 'Whether the passkeys of the account are lost, too.' }),
+    ),
+  }),
+);
 
 export const passwordRoutes = (context: IdentityContext): Route[] =>
   jsonApiRoutes(TAG, [
@@ -75,7 +83,8 @@ export const passwordRoutes = (context: IdentityContext): Route[] =>
       body: { schema: RESET },
       success: 204,
       handle: async ({ principal, body }) => {
-        await resetPassword(context, principal, body.data.attributes.password);
+        const { password, 'removes-passkeys': removesPasskeys = false } = body.data.attributes;
+        await resetPassword(context, principal, password, { removesPasskeys });
         return undefined;
       },
     }),

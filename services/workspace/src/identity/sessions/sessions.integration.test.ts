@@ -163,16 +163,19 @@ describe('a sign-in', () => {
     const methods = () => bare.call('GET', '/sign-in-methods', undefined, null);
     expect((await methods()).data.attributes).toEqual({
       password: false,
+      passkey: false,
       'password-reset': false,
       'single-sign-on': null,
     });
     expect((await enablePasswords(bare)).data.attributes).toEqual({
       'passwords-enabled': true,
+      'passkeys-enabled': false,
       'session-minutes': 720,
     });
     // No mail is sent from there.
     expect((await methods()).data.attributes).toEqual({
       password: true,
+      passkey: false,
       'password-reset': false,
       'single-sign-on': null,
     });

@@ -1,4 +1,5 @@
 /** The invitation that a link opens, and its acceptance. */
+import type { RegistrationOptions } from '@keelson/passkeys';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
@@ -8,6 +9,12 @@ import { organizationRecords } from '../model/organization-records.ts';
 import { findMembershipPlace, invitations } from '../model/team-records.ts';
 import { findToken } from '../model/token-records.ts';
 import { userRecords } from '../model/user-records.ts';
+import {
+  beginRegistration,
+  type NewOwnPasskey,
+  storePasskey,
+} from '../passkeys/passkey-account-operations.ts';
+import { BY_PASSKEY } from '../passkeys/passkey-sign-in-operations.ts';
 import {
   hashFor,
   requirePasswordsEnabled,
@@ -69,6 +76,34 @@ export const acceptWithPassword = async (
     return issueSession(tx, user.id, userAgent, clock.nowMs());
   });
 };
+
+const subjectOf = ({ tokenId }: Principal): string => `invitation/${tokenId}`;
+
+/** Begins to accept the invitation with a passkey. Nothing is stored. */
+export const beginPasskeyOfInvited = async (
+  context: ServiceContext,
+  principal: Principal,
+): Promise<RegistrationOptions> => {
+  const { view } = await requireInvitation(context.store, principal);
+  return beginRegistration(context, view.user, subjectOf(principal));
+};
+
+/**
+ * Accepts the invitation with a passkey for the account, and signs the invited person in.
+ * @throws KeelsonError `workspace.passkeys_off`, `jsonapi.invalid_attribute`
+ */
+export const acceptWithPasskey = (
+  context: ServiceContext,
+  principal: Principal,
+  given: NewOwnPasskey,
+  userAgent: string,
+): Promise<IssuedToken> =>
+  context.store.transact(async (tx) => {
+    const { user } = (await requireInvitation(tx, principal)).view;
+    await storePasskey(context, tx, user, subjectOf(principal), given);
+    await activateUser(tx, user);
+    return issueSession(tx, user.id, userAgent, context.clock.nowMs(), BY_PASSKEY);
+  });
 
 /**
  * Accepts the invitation: the account becomes active, the link ends, and the invited person gets a first token

@@ -34,7 +34,7 @@ export const issueSession = async (
   userId: string,
   userAgent: string,
   nowMs: number,
-  proof: Pick<TokenInput, 'isSingleSignOn' | 'hasTwoFactors'> = {},
+  proof: Pick<TokenInput, 'isSingleSignOn' | 'isPasskey' | 'hasTwoFactors'> = {},
 ): Promise<IssuedToken> => {
   const { sessionMinutes } = await findSignInSettings(tx);
   const known = await listTokensOf(tx, { kind: 'session', id: userId });

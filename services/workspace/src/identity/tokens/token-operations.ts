@@ -15,6 +15,7 @@ export interface TokenInput {
   readonly expiresAtMs: number | null;
   /** See `ApiToken`. */
   readonly isSingleSignOn?: true;
+  readonly isPasskey?: true;
   readonly hasTwoFactors?: true;
   readonly hasOneFactor?: true;
 }
@@ -54,6 +55,7 @@ export const issueToken = async (
     createdAtMs: nowMs,
     expiresAtMs: given.expiresAtMs,
     ...(given.isSingleSignOn && { isSingleSignOn: true }),
+    ...(given.isPasskey && { isPasskey: true }),
     ...(given.hasTwoFactors && { hasTwoFactors: true }),
     ...(given.hasOneFactor && { hasOneFactor: true }),
   };
@@ -126,13 +128,16 @@ const makeRoom = async (
   }
 };
 
-/** A token of a user proves no more than that with which it was made. */
+/** A token of a user proves what that proves with which it was made. */
 export const factorOf = async (
   reads: Reads,
   { kind }: TokenOwner,
   madeById: string,
-): Promise<{ readonly hasOneFactor?: true }> =>
-  kind === 'user' && (await comesWithOneFactor(reads, madeById)) ? { hasOneFactor: true } : {};
+): Promise<{ readonly hasOneFactor?: true; readonly hasTwoFactors?: true }> => {
+  if (kind !== 'user') return {};
+  if ((await findToken(reads, madeById))?.hasTwoFactors === true) return { hasTwoFactors: true };
+  return (await comesWithOneFactor(reads, madeById)) ? { hasOneFactor: true } : {};
+};
 
 export const createToken = (
   context: IdentityContext,

@@ -50,10 +50,11 @@ const user: TokenOwnerRules = {
   },
 };
 
-const isPermitted = async (reads: Reads, { isSingleSignOn }: ApiToken): Promise<boolean> =>
-  isSingleSignOn === true
-    ? (await findSsoSettings(reads))?.enabled === true
-    : (await findSignInSettings(reads)).passwordsEnabled;
+const isPermitted = async (reads: Reads, token: ApiToken): Promise<boolean> => {
+  if (token.isSingleSignOn === true) return (await findSsoSettings(reads))?.enabled === true;
+  const { passwordsEnabled, passkeysEnabled } = await findSignInSettings(reads);
+  return token.isPasskey === true ? passkeysEnabled : passwordsEnabled;
+};
 
 /** It ends when users may no longer sign in as it was made. */
 const session: TokenOwnerRules = {

@@ -4,6 +4,10 @@ import { Type } from 'typebox';
 export const signInSettingsShape = Type.Object({
   /** Whether users sign in with a password of their own. */
   passwordsEnabled: Type.Boolean(),
+  /** Whether users sign in with passkeys. */
+  passkeysEnabled: Type.Boolean(),
+  /** Base64, of the challenges for passkeys; absent until they were enabled first. */
+  challengeKey: Type.Optional(Type.String()),
   /** Time from a sign-in to its end. */
   sessionMinutes: Type.Number(),
 });
@@ -12,5 +16,6 @@ export type SignInSettings = Shaped<typeof signInSettingsShape>;
 
 export const DEFAULT_SIGN_IN_SETTINGS: SignInSettings = {
   passwordsEnabled: false,
+  passkeysEnabled: false,
   sessionMinutes: 720,
 };

@@ -32,6 +32,8 @@ export const apiTokenShape = Type.Object({
   expiresAtMs: nullable(Type.Number()),
   /** Whether a provider of identities has proved the user of a session. */
   isSingleSignOn: Type.Optional(Type.Boolean()),
+  /** Whether a passkey has proved the user of a session. */
+  isPasskey: Type.Optional(Type.Boolean()),
   /** Whether the sign-in that has begun a session proved two factors by itself, whatever the account has. */
   hasTwoFactors: Type.Optional(Type.Boolean()),
   /** Whether an API token was made by somebody who had come with one factor alone, whatever the account has. */
