@@ -22,6 +22,9 @@ cp -r --parents -t "$context" services/console/dist
   # Only compilers, debuggers, the tests of packages and another runtime (Bare) read these: a third of the bytes. Node
   # runs no TypeScript of packages.
   find node_modules \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.test.*' -o -name '*.bare' \) -type f -delete
+  # Tests of packages, and builds for browsers of the largest one.
+  find node_modules -maxdepth 3 -type d -name test -exec rm -rf {} +
+  rm -rf node_modules/openpgp/dist/lightweight node_modules/openpgp/dist/openpgp.*
   # Pages for those who choose a package; licences stay.
   find node_modules -name '*.md' ! -iname 'licen[cs]e*' -type f -delete
 )

@@ -116,6 +116,11 @@ describe('the standalone image', () => {
         async () => expect((await call(`http://${port.trim()}/readyz`)).status).toBe(200),
         { timeout: 180_000, interval: 200 },
       );
+      // It serves requests a moment before it has stored the first tokens.
+      await vi.waitFor(
+        async () => expect((await run('docker', ['logs', name])).stdout).toContain('Keelson is up'),
+        { timeout: 180_000, interval: 200 },
+      );
       const facts = (await run('sh', ['-euc', showing])).stdout;
       expect(JSON.parse(facts)).toMatchObject({ root_token: expect.any(String) });
       const user = ['inspect', '--format', '{{.Config.User}}', name];
