@@ -6,8 +6,8 @@ import { type Component, licenceFaults, licenceReport } from './licences.ts';
 import { lock, npm } from './lock-file.ts';
 import { manifestOf, rootManifest } from './repository.ts';
 
-/** Builds the pages of the console and is not in them. */
-const BUILDER = 'vite';
+/** They build the pages of the console and are not in them. */
+const BUILDERS: readonly string[] = ['subset-font', 'vite'];
 
 interface Bill {
   readonly metadata: object;
@@ -51,7 +51,11 @@ export const writeBill = async (
   time: number,
 ): Promise<void> => {
   const { dependencies } = JSON.parse(await readFile(join(staged, 'package.json'), 'utf8'));
-  const { [BUILDER]: _builder, ...ofPages } = manifestOf('services/console').dependencies ?? {};
+  const ofPages = Object.fromEntries(
+    Object.entries(manifestOf('services/console').dependencies ?? {}).filter(
+      ([name]) => !BUILDERS.includes(name),
+    ),
+  );
   const { version, license } = rootManifest();
   // npm names the described component after the folder.
   const described = join(work, 'keelson');

@@ -23,6 +23,8 @@ const ALLOWED: readonly string[] = [
   'MIT',
   'MIT and ISC',
   'MIT-0',
+  // Of the typeface, whose licence is next to it.
+  'OFL-1.1',
   'Python-2.0',
   'Unlicense',
 ];

@@ -76,6 +76,8 @@ export const stagePackage = async (folder: string): Promise<void> => {
 export const packPackage = async (staged: string, folder: string): Promise<string> => {
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {
     cwd: staged,
+    // It names every file.
+    maxBuffer: 64 * 1024 * 1024,
   });
   const [{ filename }] = JSON.parse(stdout) as [{ readonly filename: string }];
   return join(folder, filename);

@@ -3,7 +3,7 @@ import { refuseInvalid } from '@keelson/jsonapi';
 import { type Reads, readableOnly } from '@keelson/storage';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import type { Organization } from '../model/domain/organization.ts';
-import { DEFAULT_LIFETIME_MS, type TokenOwnerKind } from '../model/domain/token.ts';
+import { defaultEndMs, type TokenOwnerKind } from '../model/domain/token.ts';
 import { type LimitedTokenType, longestLifetimeMs } from '../model/domain/token-lifetime.ts';
 import { organizationRecords } from '../model/organization-records.ts';
 import { listOrganizationsOf, teamRecords } from '../model/team-records.ts';
@@ -62,7 +62,7 @@ export const defaultEnd = async (
   owner: Owner,
   nowMs: number,
 ): Promise<number | null> =>
-  owner.kind === 'agent-pool' ? null : endWithin(reads, owner, DEFAULT_LIFETIME_MS, nowMs);
+  owner.kind === 'agent-pool' ? null : endWithin(reads, owner, defaultEndMs(nowMs) - nowMs, nowMs);
 
 export interface DecidedEnd {
   readonly expiresAtMs: number | null;

@@ -1,6 +1,6 @@
 import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
-import { type ApiToken, DEFAULT_LIFETIME_MS, lifetimeOf, type TokenOwnerKind } from './token.ts';
+import { type ApiToken, lifetimeOf, type TokenOwnerKind } from './token.ts';
 
 /**
  * Kinds of tokens whose lifetime an organization limits. It has no tokens for audit trails, for which clients store a
@@ -22,6 +22,20 @@ export const SHORTEST_LIMIT_MS = 60_000;
 /** A hundred years. */
 export const LONGEST_LIMIT_MS = 3_153_600_000_000;
 
+const DAY_MS = 86_400_000;
+/** As clients count years. */
+const YEAR_MS = 365 * DAY_MS;
+
+/** Two years, until an organization sets another limit. */
+const DEFAULT_LIMIT_MS = 2 * YEAR_MS;
+
+/**
+ * Days of leap years within a limit, which clients state in years of 365 days. A token ends on a day of the calendar, and
+ * a limit of two years must not refuse one that was made for two years.
+ */
+const leapDaysMs = (limitMs: number): number =>
+  limitMs < YEAR_MS ? 0 : Math.ceil(limitMs / (4 * YEAR_MS)) * DAY_MS;
+
 /** The part of an organization that decides its limits. */
 export interface LimitingOrganization {
   readonly createdAtMs: number;
@@ -38,7 +52,7 @@ export const lifetimesOf = ({
     (tokenType) =>
       tokenLifetimes.find((lifetime) => lifetime.tokenType === tokenType) ?? {
         tokenType,
-        maxTtlMs: DEFAULT_LIFETIME_MS,
+        maxTtlMs: DEFAULT_LIMIT_MS,
         createdAtMs,
         updatedAtMs: createdAtMs,
       },
@@ -51,7 +65,8 @@ export const longestLifetimeMs = (
 ): number => {
   if (!organization.settings.maxTtlEnabled) return Number.POSITIVE_INFINITY;
   const stored = organization.tokenLifetimes?.find(({ tokenType }) => tokenType === type);
-  return stored?.maxTtlMs ?? DEFAULT_LIFETIME_MS;
+  const limitMs = stored?.maxTtlMs ?? DEFAULT_LIMIT_MS;
+  return limitMs + leapDaysMs(limitMs);
 };
 
 /** The kind of limit that holds for the tokens of an owner; undefined for those that end by themselves. */

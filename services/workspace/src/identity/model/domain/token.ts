@@ -41,11 +41,14 @@ export const apiTokenShape = Type.Object({
 });
 export type ApiToken = Shaped<typeof apiTokenShape>;
 
-/**
- * Two years of 365 days, as clients count them, for a token whose creator gives no time. A limit of two years must
- * not refuse the tokens that are made without one.
- */
-export const DEFAULT_LIFETIME_MS = 63_072_000_000;
+/** As at the vendor since 2025. */
+const DEFAULT_YEARS = 2;
+
+/** When a token ends whose creator gives no time: on the same day of a later year, as clients expect. */
+export const defaultEndMs = (nowMs: number): number => {
+  const time = new Date(nowMs);
+  return time.setUTCFullYear(time.getUTCFullYear() + DEFAULT_YEARS);
+};
 
 /** For how long a token was made; infinite for one that does not end. */
 export const lifetimeOf = ({
