@@ -1,57 +1,11 @@
 /** Logins with a second factor: passcodes of an authenticator app, over HTTP. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type KeelsonProcess, startKeelson } from '@keelson/testkit';
 import { URI } from 'otpauth';
 import { PNG } from 'pngjs';
 import decodeQr from 'qr/decode.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { type Document, useLoginSite } from './login-site.ts';
 
-// oxlint-disable-next-line typescript/no-explicit-any -- documents are asserted on, not typed
-type Document = any;
-
-let keelson: KeelsonProcess;
-const folder = mkdtempSync(join(tmpdir(), 'keelson-mfa-'));
-beforeAll(async () => {
-  keelson = await startKeelson({ dataFolder: join(folder, 'data') });
-});
-afterAll(async () => {
-  await keelson.stop();
-  rmSync(folder, { recursive: true });
-});
-
-interface Asked {
-  readonly token?: string;
-  readonly namespace?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const call = async (
-  method: string,
-  path: string,
-  body?: object,
-  { token = keelson.rootToken, namespace = '', headers = {} }: Asked = {},
-): Promise<{ readonly status: number; readonly body: Document }> => {
-  const answer = await fetch(`${keelson.http}/v1/${path}`, {
-    method,
-    headers: {
-      'content-type': 'application/json',
-      ...(token === '' ? {} : { 'x-service-token': token }),
-      ...(namespace === '' ? {} : { 'x-service-namespace': namespace }),
-      ...headers,
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
-};
-
-const must = async (...asked: Parameters<typeof call>): Promise<Document> => {
-  const { status, body } = await call(...asked);
-  if (status !== 200 && status !== 204) throw new Error(`${asked[1]}: ${JSON.stringify(body)}`);
-  return body;
-};
+const { keelson, call, must } = useLoginSite();
 
 let serial = 0;
 interface Person {
@@ -132,8 +86,8 @@ const openAlice = async ({
 
 /** The metrics of second factors. */
 const countFactors = async () => {
-  const response = await fetch(`${keelson.http}/v1/sys/metrics?format=prometheus`, {
-    headers: { 'x-service-token': keelson.rootToken },
+  const response = await fetch(`${keelson().http}/v1/sys/metrics?format=prometheus`, {
+    headers: { 'x-service-token': keelson().rootToken },
   });
   const text = await response.text();
   const valueOf = (result: string): number =>

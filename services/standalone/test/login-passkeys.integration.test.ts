@@ -1,65 +1,16 @@
 /** Logins with a passkey as second factor, over HTTP, with an authenticator in software. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type KeelsonProcess, startKeelson } from '@keelson/testkit';
 import {
   openSoftwareAuthenticator,
   type SoftwareAuthenticator,
 } from '@keelson/testkit/software-authenticator';
 import { URI } from 'otpauth';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
-// oxlint-disable-next-line typescript/no-explicit-any -- documents are asserted on, not typed
-type Document = any;
+import { describe, expect, test } from 'vitest';
+import { type Document, useLoginSite } from './login-site.ts';
 
 const ORIGIN = 'https://keelson.example.com';
 const METHODS = 'identity/mfa/method/webauthn';
 
-let keelson: KeelsonProcess;
-const folder = mkdtempSync(join(tmpdir(), 'keelson-passkeys-'));
-beforeAll(async () => {
-  keelson = await startKeelson({
-    dataFolder: join(folder, 'data'),
-    env: { KEELSON_PUBLIC_URL: ORIGIN },
-  });
-});
-afterAll(async () => {
-  await keelson.stop();
-  rmSync(folder, { recursive: true });
-});
-
-interface Asked {
-  readonly token?: string;
-  readonly namespace?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const call = async (
-  method: string,
-  path: string,
-  body?: object,
-  { token = keelson.rootToken, namespace = '', headers = {} }: Asked = {},
-): Promise<{ readonly status: number; readonly body: Document }> => {
-  const answer = await fetch(`${keelson.http}/v1/${path}`, {
-    method,
-    headers: {
-      'content-type': 'application/json',
-      ...(token === '' ? {} : { 'x-service-token': token }),
-      ...(namespace === '' ? {} : { 'x-service-namespace': namespace }),
-      ...headers,
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
-};
-
-const must = async (...asked: Parameters<typeof call>): Promise<Document> => {
-  const { status, body } = await call(...asked);
-  if (status !== 200 && status !== 204) throw new Error(`${asked[1]}: ${JSON.stringify(body)}`);
-  return body;
-};
+const { call, must } = useLoginSite({ KEELSON_PUBLIC_URL: ORIGIN });
 
 const OWN_POLICY = `path "${METHODS}/own" { capabilities = ["read"] }
 path "${METHODS}/own/*" { capabilities = ["update"] }`;
