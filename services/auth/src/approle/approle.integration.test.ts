@@ -254,6 +254,7 @@ describe('a login', () => {
         aliasMetadata: { role_name: 'web', team: 'blue' },
         groupAliases: [],
         passcodes: [],
+        role: 'web',
       },
     ]);
   });
