@@ -23,7 +23,7 @@ const ALLOWED: readonly string[] = [
   'MIT',
   'MIT and ISC',
   'MIT-0',
-  // Of the typeface, whose licence is next to it.
+  // The licence of the typeface, which is shipped with it.
   'OFL-1.1',
   'Python-2.0',
   'Unlicense',
