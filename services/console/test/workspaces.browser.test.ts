@@ -74,7 +74,7 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
     expect(await addresses.first().innerText()).toBe('module.old.machine.lost[0]');
     await page.getByText('will be destroyed: its module is gone').first().waitFor();
     await page.getByText('leaves the state, and is not destroyed').waitFor();
-    // Those in view are drawn.
+    // Only the changes in view are in the document.
     expect(await page.locator('.change').count()).toBeLessThan(150);
     await page.getByLabel('Part of the address').fill('many[9999]');
     await page.getByRole('button', { name: 'machine.many[9999]' }).click();
