@@ -17,6 +17,7 @@ import {
   untilEqual,
 } from '@keelson/testkit/replication-cluster';
 import { openSoftwareAuthenticator } from '@keelson/testkit/software-authenticator';
+import { URI } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const WITHIN_MS = 120_000;
@@ -189,6 +190,51 @@ test('a passkey that is added at the secondary signs in at both, with a signatur
   }
 });
 
+/** A user whose logins need a passcode at both clusters. */
+const addPasscodeUser = async (name: string, settings: object = {}) => {
+  const [totp, login] = ['identity/mfa/method/totp', `auth/userpass/login/${name}`];
+  const made = await primary.v1('POST', totp, { issuer: 'Keelson', ...settings });
+  const { method_id } = made.body.data;
+  await primary.v1('POST', `auth/userpass/users/${name}`, { password: 'pw' });
+  await untilEqual('performance', primary, secondary);
+  const begin = async (cluster: Cluster) =>
+    (await logIn(cluster, login, { password: 'pw' })).body.auth;
+  const { entity_id } = await begin(secondary);
+  const key = await secondary.v1('POST', `${totp}/admin-generate`, { method_id, entity_id });
+  await primary.v1('POST', `identity/mfa/login-enforcement/${name}`, {
+    mfa_method_ids: method_id,
+    identity_entity_ids: entity_id,
+  });
+  await untilEqual('performance', primary, secondary);
+  const finish = async (cluster: Cluster, passcode: string) => {
+    const { mfa_request_id: id } = (await begin(cluster)).mfa_requirement;
+    const payload = { mfa_request_id: id, mfa_payload: { [method_id]: [passcode] } };
+    const { status, body } = await logIn(cluster, 'sys/mfa/validate', payload);
+    return [status, body.errors?.[0] ?? body.auth.entity_id === entity_id];
+  };
+  return { app: URI.parse(key.body.data.url), finish };
+};
+
+test('a passcode signs in at one cluster of the set, and guesses at each of them count together', async () => {
+  const { app, finish } = await addPasscodeUser('hedy', { max_validation_attempts: 3 });
+  const used = [403, expect.stringContaining('the passcode has been used already')];
+  const timestamp = Date.now();
+  // The passcode of the next period is accepted as well.
+  const first = app.generate({ timestamp });
+  const second = app.generate({ timestamp: timestamp + 30_000 });
+  expect(await finish(secondary, first)).toEqual([200, true]);
+  expect(await finish(primary, first)).toEqual(used);
+  expect(await finish(primary, second)).toEqual([200, true]);
+  expect(await finish(secondary, second)).toEqual(used);
+  expect(await finish(secondary, first)).toEqual(used);
+  expect(await finish(primary, first)).toEqual(used);
+  for (const cluster of [primary, secondary])
+    expect(await finish(cluster, '000000')).toEqual([
+      403,
+      expect.stringContaining('too many wrong passcodes'),
+    ]);
+});
+
 test('a local secret id is of the cluster that made it', async () => {
   await primary.v1('POST', 'auth/approle/role/edge', { local_secret_ids: true });
   await untilEqual('performance', primary, secondary);
@@ -323,8 +369,13 @@ test('a person sets a password and signs in at the secondary, with a session of 
   const set = 'password-reset/actions/set-password';
   await untilEqual('performance', primary, secondary);
   expect((await secondary.api('POST', set, given, code)).status).toBeLessThan(300);
-  const signInAt = (cluster: Cluster, guess: string) =>
-    cluster.api('POST', 'sessions', resource('sessions', { login: 'grace', password: guess }), '');
+  const signInAt = (cluster: Cluster, guess: string, passcode?: string) =>
+    cluster.api(
+      'POST',
+      'sessions',
+      resource('sessions', { login: 'grace', password: guess, ...(passcode && { passcode }) }),
+      '',
+    );
   const signed = await signInAt(secondary, password);
   expect(signed.status).toBe(201);
   const { token } = signed.body.data.attributes;
@@ -336,6 +387,21 @@ test('a person sets a password and signs in at the secondary, with a session of 
       ),
     );
   expect(await statuses()).toEqual([200, 200]);
+  const factor = (path: string, attributes: object) =>
+    secondary.api('POST', `account/two-factor${path}`, resource('two-factors', attributes), token);
+  const begun = await factor('', { 'current-password': password });
+  const app = URI.parse(begun.body.data.attributes['provisioning-url']);
+  await untilEqual('performance', primary, secondary);
+  const timestamp = Date.now();
+  const earlier = app.generate({ timestamp: timestamp - 30_000 });
+  expect((await factor('/actions/verify', { passcode: earlier })).status).toBe(200);
+  await untilEqual('performance', primary, secondary);
+  const passcode = app.generate({ timestamp });
+  expect((await signInAt(secondary, password, passcode)).status).toBe(201);
+  for (const cluster of [primary, secondary])
+    expect((await signInAt(cluster, password, passcode)).status).toBe(422);
+  await primary.api('POST', `admin/users/${begun.body.data.id}/actions/disable_two_factor`);
+  await untilEqual('performance', primary, secondary);
   const ended = await secondary.api('DELETE', 'account/session', undefined, token);
   expect(ended.status).toBeLessThan(300);
   await untilEqual('performance', primary, secondary);
@@ -347,4 +413,19 @@ test('a person sets a password and signs in at the secondary, with a session of 
   expect(answers).toEqual([401, 401, 401, 401, 401, 429]);
   expect((await signInAt(secondary, password)).status).toBe(429);
   expect((await signInAt(primary, password)).status).toBe(201);
+});
+
+test('while the primary is away, a passcode signs nobody in at the secondary, and whoever needs none goes on', async () => {
+  const { app, finish } = await addPasscodeUser('joan');
+  await primary.v1('POST', 'auth/userpass/users/mary', { password: 'pw' });
+  await untilEqual('performance', primary, secondary);
+  const signIn = async (): Promise<number> =>
+    (await logIn(secondary, 'auth/userpass/login/mary', { password: 'pw' })).status;
+  expect(await signIn()).toBe(200);
+  await primary.process().stop();
+  expect(await finish(secondary, app.generate())).toEqual([
+    503,
+    expect.stringContaining('primary'),
+  ]);
+  expect(await signIn()).toBe(200);
 });

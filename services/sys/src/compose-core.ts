@@ -44,6 +44,7 @@ import type { LoginContext } from './logins/login-operations.ts';
 import { loginRpc } from './logins/login-rpc.ts';
 import { createFactorCounter } from './mfa/factor-counter.ts';
 import { followEnforcements } from './mfa/mfa-records.ts';
+import { verifyingAtPrimary } from './mfa/passcodes-on-primary.ts';
 import { effectiveLeaseTtls, type LeaseTtls } from './mounts/domain/lease-ttl.ts';
 import { findEngineMount } from './mounts/engine-mount.ts';
 import { followEngineTypes } from './mounts/engine-type-records.ts';
@@ -208,11 +209,12 @@ export const composeCore = (parts: SysParts) => {
   });
   const findMount: LoginContext['findMount'] = async (uuid) =>
     findEngineMount(await views.mounts(), await views.namespaces(), systemTtls, uuid);
+  const writesShared = () => gate.closed === 'none';
   const logins: LoginContext = {
     tokens,
     mounts: views.mounts,
     findMount,
-    writesShared: () => gate.closed === 'none',
+    writesShared,
     askPrimary: askingPrimary(member),
     mfa: {
       store,
@@ -220,6 +222,8 @@ export const composeCore = (parts: SysParts) => {
       namespaces: views.namespaces,
       enforcements: views.enforcements,
       publicUrl: parts.config.publicUrl,
+      countsPasscodes: writesShared,
+      verifyAtPrimary: verifyingAtPrimary(member),
       clusterId: localClusterId,
       countFactor: createFactorCounter(parts.registry),
     },

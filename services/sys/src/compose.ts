@@ -25,6 +25,7 @@ import {
 } from './compose-core.ts';
 import { identifyingForSecondaries } from './logins/entities-on-primary.ts';
 import { registerSysMetrics } from './metrics/sys-metrics.ts';
+import { verifyingForSecondaries } from './mfa/passcodes-on-primary.ts';
 import { sysPeriodicWork } from './periodic-work.ts';
 import {
   type InitializationParts,
@@ -131,8 +132,8 @@ const serveSys = (context: SysContext): Omit<SysService, keyof SysRpc | 'access'
   });
   registerBackupMetrics(parts.registry, context.backups);
   const edge = identifyingForSecondaries(
-    { tokens: context.tokens, mounts: context.views.mounts },
-    sysEdge(context, sysRoutes(context, initialize)),
+    context.logins,
+    verifyingForSecondaries(context.logins, sysEdge(context, sysRoutes(context, initialize))),
   );
   member.serve(edge);
   const periodicWork = sysPeriodicWork(context);

@@ -143,7 +143,7 @@ const findMissingFactors = async (
   if (later === undefined && given.length === 0 && entity !== undefined)
     return { constraints, entity };
   try {
-    await requireFactors(mfa, constraints, entity, later ?? toAnswers(given, constraints));
+    await requireFactors(mfa, mount, constraints, entity, later ?? toAnswers(given, constraints));
   } catch (error) {
     if (KeelsonError.from(error).code === 'sys.mfa_failed') mfa.countFactor('refused');
     throw error;
@@ -157,7 +157,8 @@ const findMissingFactors = async (
  * @param later the answers of a login whose first factor came earlier
  * @throws KeelsonError `request.not_found` when the mount is gone; `sys.permission_denied` from an address outside of
  *   the bound networks, and for an entity that is disabled; `request.invalid` when the limits contradict each other;
- *   `sys.mfa_failed` for a second factor that is wrong or missing
+ *   `sys.mfa_failed` for a second factor that is wrong or missing; `replication.not_ready` for what only the primary
+ *   may do, while it cannot be reached
  */
 export const logIn = async (
   context: LoginContext,

@@ -1,6 +1,6 @@
 /** The second factors of a login: one answer for each constraint. */
 import { KeelsonError } from '@keelson/errors';
-import type { Transaction } from '@keelson/storage';
+import type { MountRecord } from '../mounts/domain/mount.ts';
 import type { EntityRef } from '../tokens/domain/token-entry.ts';
 import type { MfaMethod } from './domain/mfa-method.ts';
 import type { Constraint } from './enforcement-operations.ts';
@@ -22,28 +22,36 @@ const refuse = (text: string): never => {
 
 const verify = async (
   context: MfaContext,
-  tx: Transaction,
+  mount: MountRecord,
   method: MfaMethod,
   entity: EntityRef,
   answer: string,
   subject: string | undefined,
 ): Promise<FactorVerdict> => {
-  if (method.type === 'totp') return verifyPasscode(context, tx, method, entity, answer);
+  if (method.type === 'totp') {
+    const given = { entity, methodId: method.id, passcode: answer };
+    return context.countsPasscodes()
+      ? verifyPasscode(context, given)
+      : context.verifyAtPrimary(mount, given);
+  }
   // Its challenge is made when the login begins to wait.
   if (subject === undefined)
     return {
       isRight: false,
       text: `the MFA method ${method.id} needs a passkey, with which sys/mfa/validate finishes the login`,
     };
-  return confirmPasskey(context, tx, { method, entity, subject, credential: answer });
+  const given = { method, entity, subject, credential: answer };
+  return context.store.transact((tx) => confirmPasskey(context, tx, given));
 };
 
 /**
  * Verifies an answer for each constraint.
+ * @param mount of the login
  * @throws KeelsonError `sys.mfa_failed` for the first constraint without a right one
  */
 export const requireFactors = async (
   context: MfaContext,
+  mount: MountRecord,
   constraints: readonly Constraint[],
   entity: EntityRef | undefined,
   { requestId, byMethod }: FactorAnswers,
@@ -64,9 +72,7 @@ export const requireFactors = async (
       return refuse(
         `one ${offered.type === 'totp' ? 'passcode' : 'passkey'} is allowed for the MFA method ${offered.id}`,
       );
-    const verdict = await context.store.transact((tx) =>
-      verify(context, tx, offered, entity, answer, subject),
-    );
+    const verdict = await verify(context, mount, offered, entity, answer, subject);
     if (!verdict.isRight) return refuse(verdict.text);
     right.add(offered.id);
   }

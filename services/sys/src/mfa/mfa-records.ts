@@ -34,7 +34,7 @@ const secrets = collection('mfa-totp-secrets', {
   owner: OF_NAMESPACE,
 });
 
-/** Keys as of the secrets. Each cluster counts for itself. */
+/** Keys as of the secrets. The primary of a performance set counts for all of its clusters. */
 const uses = collection('mfa-passcode-uses', {
   scope: 'local',
   version: 1,

@@ -1,18 +1,16 @@
 /** Verifies passcodes. Each is accepted once, and whoever guesses has to wait. */
 import { periodOfPasscode, waitsUntilMs } from '@keelson/credentials';
 import type { Transaction } from '@keelson/storage';
-import type { EntityRef } from '../tokens/domain/token-entry.ts';
 import type { TotpMethod } from './domain/totp-method.ts';
-import type { FactorVerdict, MfaContext } from './mfa-context.ts';
+import { findMethodFor } from './method-operations.ts';
+import type { FactorVerdict, GivenPasscode, MfaContext } from './mfa-context.ts';
 import { findSecret, findUse, type SecretPlace, writeUse } from './mfa-records.ts';
 
-/** Verifies a passcode, and counts it. */
-export const verifyPasscode = async (
-  { clock }: MfaContext,
+const verify = async (
   tx: Transaction,
   method: TotpMethod,
-  entity: EntityRef,
-  passcode: string,
+  { entity, passcode }: GivenPasscode,
+  nowMs: number,
 ): Promise<FactorVerdict> => {
   const place: SecretPlace = {
     namespaceId: entity.namespaceId,
@@ -22,7 +20,6 @@ export const verifyPasscode = async (
   const secret = await findSecret(tx, place);
   if (secret === undefined)
     return { isRight: false, text: `the entity has no key for the MFA method ${method.id}` };
-  const nowMs = clock.nowMs();
   const use = await findUse(tx, place);
   const waitMs = waitsUntilMs(use, method) - nowMs;
   if (waitMs > 0)
@@ -48,3 +45,16 @@ export const verifyPasscode = async (
         : 'the passcode has been used already: wait for the next',
   };
 };
+
+/** Verifies a passcode, and counts it in the store of this cluster. */
+export const verifyPasscode = (
+  context: Pick<MfaContext, 'store' | 'clock' | 'namespaces'>,
+  given: GivenPasscode,
+): Promise<FactorVerdict> =>
+  context.store.transact(async (tx) => {
+    const { entity, methodId } = given;
+    const method = await findMethodFor(context, tx, entity.namespaceId, methodId, 'totp');
+    return method === undefined
+      ? { isRight: false, text: `there is no MFA method ${methodId}` }
+      : verify(tx, method, given, context.clock.nowMs());
+  });
