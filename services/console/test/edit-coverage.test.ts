@@ -147,6 +147,9 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   'variables/variable-list.tsx': ['creates a variable'],
   'version-control/oauth-client-page.tsx': ['begins an authorization', 'completes it'],
   'version-control/oauth-clients-page.tsx': ['connects a provider'],
+  'workspaces/bulk-actions.tsx': [
+    'locks, unlocks, tags or moves one of several, or starts its run',
+  ],
   'workspaces/first-steps.tsx': ['announces a configuration, which is then uploaded'],
   'workspaces/lock-card.tsx': ['locks or unlocks'],
   'workspaces/repository-card.tsx': ['disconnects a repository'],

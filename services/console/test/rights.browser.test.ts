@@ -74,7 +74,7 @@ const offeredOn = async (
   await page.getByRole('heading', { level: 1 }).waitFor();
   await settled();
   const names = await page
-    .locator('main button:not([role=tab], .changes button)')
+    .locator('main button:not([role=tab], .changes button, thead button)')
     .evaluateAll((buttons: { ariaLabel: string | null; textContent: string }[]) =>
       buttons.map((button) => button.ariaLabel ?? button.textContent),
     );

@@ -295,7 +295,8 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
     await page.getByLabel('Project').selectOption('Shop');
     await only('many-07', 'project', project.id);
     await page.getByLabel('Project').selectOption('');
-    await page.getByLabel('Order').selectOption('-name');
+    await page.getByRole('columnheader', { name: 'Name' }).getByRole('button').click();
+    await page.waitForURL((url) => url.searchParams.get('sort') === '-name');
     await page.getByRole('searchbox', { name: 'Name' }).fill('many-');
     await page.keyboard.press('Enter');
     await expect.poll(() => rows.first().textContent()).toBe('many-59');

@@ -11,6 +11,7 @@ import {
 import { parseCertificateSearch } from '../certificates/certificate-search.ts';
 import { parseMountTab } from '../certificates/mount-tab.ts';
 import { parseMessageSearch } from '../messages/message-search.ts';
+import { parseProjectSearch } from '../projects/project-search.ts';
 import {
   CLIENT_SIGN_IN_PATH,
   enterForClient,
@@ -20,6 +21,7 @@ import { COMMAND_LOGIN_PATH, parseCommandLogin } from '../session/command-login.
 import { PROVIDER_RETURN_PATH, parseProviderAnswer } from '../session/sign-in-methods.ts';
 import { SSO_RETURN_PATH } from '../session/single-sign-on.ts';
 import { parseSentBack } from '../version-control/authorization.ts';
+import { parseRunSearch } from '../workspaces/run-search.ts';
 import { parseWorkspaceSearch } from '../workspaces/workspace-search.ts';
 import { parseWorkspaceTab } from '../workspaces/workspace-tab.ts';
 import { Frame } from './frame.tsx';
@@ -235,12 +237,13 @@ const workspaces = createRoute({
 const workspace = createRoute({
   ...parent,
   path: '/app/$organization/workspaces/$workspace',
-  validateSearch: parseWorkspaceTab,
+  validateSearch: (search) => ({ ...parseWorkspaceTab(search), ...parseRunSearch(search) }),
   component: lazyRouteComponent(() => import('../workspaces/workspace-page.tsx'), 'WorkspacePage'),
 });
 const projects = createRoute({
   ...parent,
   path: '/app/$organization/projects',
+  validateSearch: parseProjectSearch,
   component: lazyRouteComponent(() => import('../projects/projects-page.tsx'), 'ProjectsPage'),
 });
 const teams = createRoute({

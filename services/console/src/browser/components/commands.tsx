@@ -73,15 +73,17 @@ export const workspacesCurl = (method: string, path: string, body?: object): Com
     body,
   );
 
-export const Commands = ({ commands }: { commands: readonly Command[] }) => (
-  <details className="commands">
-    <summary>As a command</summary>
-    {commands.map(({ tool, text }) => (
-      <div className="command" key={`${tool} ${text}`}>
-        <span className="tool">{tool}</span>
-        <code>{text}</code>
-        <CopyButton text={text} label={`Copy the command for ${tool}`} />
-      </div>
-    ))}
-  </details>
-);
+/** The commands; nothing where there are none. */
+export const Commands = ({ commands }: { commands: readonly Command[] }) =>
+  commands.length === 0 ? null : (
+    <details className="commands">
+      <summary>As a command</summary>
+      {commands.map(({ tool, text }) => (
+        <div className="command" key={`${tool} ${text}`}>
+          <span className="tool">{tool}</span>
+          <code>{text}</code>
+          <CopyButton text={text} label={`Copy the command for ${tool}`} />
+        </div>
+      ))}
+    </details>
+  );

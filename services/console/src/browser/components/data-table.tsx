@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
 import { Empty } from './page.tsx';
 import { usePages } from './pager.tsx';
+import { PageCheckbox, RowCheckbox, type Selection } from './selection.tsx';
+import { type Order, SortButton, sortedAs } from './sort-button.tsx';
 
 export interface Column<Row> {
   readonly title: string;
@@ -11,10 +13,48 @@ export interface Column<Row> {
   readonly isActions?: boolean;
   /** Whether its values are short and are not broken into lines, such as times and addresses. */
   readonly isUnbroken?: boolean;
+  /** The field by which the server sorts, if it does so by this column. */
+  readonly sort?: string;
+  /** Whether the first press of the head sorts from the greatest, as for times. */
+  readonly isGreatestFirst?: boolean;
 }
 
 /** Rows drawn at once; further ones are on further pages. */
 const ROWS_SHOWN = 50;
+
+const Head = <Row,>(props: { column: Column<Row>; order: Order | undefined }) => {
+  const { title, isActions, sort, isGreatestFirst } = props.column;
+  if (sort !== undefined && props.order !== undefined)
+    return (
+      <th scope="col" aria-sort={sortedAs(props.order, sort)}>
+        <SortButton
+          title={title}
+          field={sort}
+          isGreatestFirst={isGreatestFirst === true}
+          order={props.order}
+        />
+      </th>
+    );
+  return (
+    <th scope="col">{isActions === true ? <span className="unseen">{title}</span> : title}</th>
+  );
+};
+
+const Cell = <Row,>({ column, row }: { column: Column<Row>; row: Row }) => {
+  const { title, cell, isName, isActions, isUnbroken } = column;
+  const shared = {
+    ...(isActions !== true && { 'data-label': title }),
+    ...(isActions === true && { className: 'actions' }),
+    ...(isUnbroken === true && { className: 'unbroken' }),
+  };
+  return isName === true ? (
+    <th scope="row" {...shared}>
+      {cell(row)}
+    </th>
+  ) : (
+    <td {...shared}>{cell(row)}</td>
+  );
+};
 
 /** A table whose rows become stacks of labelled values on a narrow screen. */
 export function DataTable<Row>(props: {
@@ -24,8 +64,12 @@ export function DataTable<Row>(props: {
   keyOf: (row: Row) => string;
   /** Shown in place of a table without rows. */
   empty?: ReactNode;
+  /** The order in which the server has sorted the rows, for a table that can be sorted by its heads. */
+  order?: Order;
+  /** The rows that are selected, for a table whose rows can be. */
+  selection?: Selection<Row> | undefined;
 }) {
-  const { columns, keyOf, label } = props;
+  const { columns, keyOf, label, order, selection } = props;
   const { rows, pager } = usePages(props.rows, ROWS_SHOWN);
   if (props.empty !== undefined && rows.length === 0) return <Empty>{props.empty}</Empty>;
   return (
@@ -33,33 +77,30 @@ export function DataTable<Row>(props: {
       <table className="stacking" aria-label={label}>
         <thead>
           <tr>
-            {columns.map(({ title, isActions }) => (
-              <th scope="col" key={title}>
-                {isActions === true ? <span className="unseen">{title}</span> : title}
+            {selection && (
+              <th scope="col" className="select">
+                <PageCheckbox rows={rows} keyOf={keyOf} selection={selection} />
               </th>
+            )}
+            {columns.map((column) => (
+              <Head key={column.title} column={column} order={order} />
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              {columns.map(({ title, cell, isName, isActions, isUnbroken }) => {
-                const shared = {
-                  key: title,
-                  ...(isActions !== true && { 'data-label': title }),
-                  ...(isActions === true && { className: 'actions' }),
-                  ...(isUnbroken === true && { className: 'unbroken' }),
-                };
-                return isName === true ? (
-                  <th scope="row" {...shared} key={title}>
-                    {cell(row)}
-                  </th>
-                ) : (
-                  <td {...shared} key={title}>
-                    {cell(row)}
-                  </td>
-                );
-              })}
+            <tr
+              key={keyOf(row)}
+              className={selection?.chosen.has(keyOf(row)) === true ? 'chosen' : undefined}
+            >
+              {selection && (
+                <td className="select">
+                  <RowCheckbox row={row} id={keyOf(row)} selection={selection} />
+                </td>
+              )}
+              {columns.map((column) => (
+                <Cell key={column.title} column={column} row={row} />
+              ))}
             </tr>
           ))}
         </tbody>

@@ -1,7 +1,6 @@
 /** Projects of an organization: groups of workspaces with their own access rights and settings. */
 
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type ListDocument, type Resource } from '../api/workspaces-api.ts';
@@ -16,6 +15,7 @@ import { Pager } from '../components/pager.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { workspaceTarget } from '../editing/edit-target.ts';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
+import { parseProjectSearch } from './project-search.ts';
 
 const route = getRouteApi('/app/$organization/projects');
 
@@ -49,9 +49,10 @@ const ProjectFields = (values: ReturnType<typeof valuesOf>) => (
 
 export const ProjectsPage = () => {
   const { organization } = route.useParams();
-  const [page, setPage] = useState(1);
+  const { sort = 'name', page = 1 } = route.useSearch();
+  const navigate = route.useNavigate();
   const path = `organizations/${encodeURIComponent(organization)}/projects`;
-  const list = `${path}?page[size]=50&page[number]=${page}`;
+  const list = `${path}?sort=${sort}&page[size]=50&page[number]=${page}`;
   const query = useDocument<ListDocument<Project>>(list, { keepPrevious: true });
   const may = useOrganizationPermissions(organization);
   return (
@@ -84,10 +85,16 @@ export const ProjectsPage = () => {
                 label="Projects"
                 rows={data}
                 keyOf={({ id }) => id}
+                order={{
+                  by: sort,
+                  onChange: (by) =>
+                    void navigate({ search: parseProjectSearch({ sort: by }), replace: true }),
+                }}
                 columns={[
                   {
                     title: 'Name',
                     isName: true,
+                    sort: 'name',
                     cell: ({ id, attributes }) => (
                       <Link
                         to="/app/$organization/workspaces"
@@ -141,7 +148,14 @@ export const ProjectsPage = () => {
                   },
                 ]}
               />
-              {meta?.pagination && <Pager pagination={meta.pagination} onPage={setPage} />}
+              {meta?.pagination && (
+                <Pager
+                  pagination={meta.pagination}
+                  onPage={(next) =>
+                    void navigate({ search: parseProjectSearch({ sort, page: next }) })
+                  }
+                />
+              )}
             </>
           )
         }

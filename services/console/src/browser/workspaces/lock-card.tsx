@@ -6,7 +6,8 @@ import { Card } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
 
-const holderOf = (document: OneDocument<WorkspaceAttributes>): string => {
+/** The name of who holds the lock, or the id where the person may not see the name. */
+export const holderOf = (document: OneDocument<WorkspaceAttributes>): string => {
   const named = document.data.relationships?.['locked-by']?.data;
   if (named === undefined || named === null || Array.isArray(named)) return 'somebody';
   const holder = includedOne<{ username?: string; name?: string }>(

@@ -1,40 +1,56 @@
-import { useState } from 'react';
+import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useState } from 'react';
 import { useDocument } from '../api/queries.ts';
 import type { ListDocument, Resource } from '../api/workspaces-api.ts';
-import { fieldsOf } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
 import type { RunAttributes } from '../runs/run.ts';
+import { SavedViewsBar } from '../views/saved-views-bar.tsx';
 import { FirstSteps } from './first-steps.tsx';
+import { parseRunSearch, RUN_CHOICES, type RunSearch, runQuery } from './run-search.ts';
 import { RunTable } from './run-table.tsx';
 import { StartRun } from './start-run.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
 
+const route = getRouteApi('/app/$organization/workspaces/$workspace');
 // The API allows 30 requests for the list of runs per minute.
 const REFRESH_MS = 10_000;
 
-const INCLUDED = 'plan,created_by,configuration_version,configuration_version.ingress_attributes';
-
-/** Runs to be shown, as the API names them. */
-const CHOICES: Readonly<Record<string, readonly [title: string, query: string]>> = {
-  all: ['All runs', ''],
-  waiting: ['Wait for somebody', 'filter[status]=planned'],
-  working: ['Are in progress', 'filter[status_group]=non_final'],
-  ended: ['Have ended', 'filter[status_group]=final'],
-  errored: ['Have failed', 'filter[status]=errored'],
+/** Filters of the list; they are kept in the URL, so that a selection can be shared. */
+const RunFilters = (props: { search: RunSearch; onChange: (next: RunSearch) => void }) => {
+  const { runs, text = '' } = props.search;
+  const [typed, setTyped] = useState(text);
+  // Another address, such as a saved view, brings another text.
+  useEffect(() => setTyped(text), [text]);
+  const change = (choice: string | undefined): void =>
+    props.onChange(parseRunSearch({ runs: choice, text: typed.trim() }));
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    change(runs);
+  };
+  return (
+    <form className="selection" role="search" aria-label="Runs" onSubmit={submit}>
+      <label>
+        Message, commit or person
+        <input type="search" value={typed} onChange={({ target }) => setTyped(target.value)} />
+      </label>
+      <label>
+        Runs that
+        <select value={runs ?? ''} onChange={({ target }) => change(target.value)}>
+          <option value="">All runs</option>
+          {RUN_CHOICES.map(([choice, words]) => (
+            <option key={choice} value={choice}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="submit">Search</button>
+    </form>
+  );
 };
-
-/** Runs of every kind: the API leaves out those that only plan unless they are named. */
-const OPERATIONS =
-  'filter[operation]=plan_only,plan_and_apply,save_plan,refresh_only,destroy,empty_apply,assess';
-
-const queryOf = (choice: string, text: string): string =>
-  [CHOICES[choice]?.[1] ?? '', text === '' ? '' : `search[basic]=${encodeURIComponent(text)}`]
-    .filter((part) => part !== '')
-    .map((part) => `&${part}`)
-    .join('');
 
 export const RunsTab = (props: {
   organization: string;
@@ -42,11 +58,11 @@ export const RunsTab = (props: {
 }) => {
   const { organization, workspace } = props;
   const { name, permissions } = workspace.attributes;
-  const [page, setPage] = useState(1);
-  const [choice, setChoice] = useState('all');
-  const [text, setText] = useState('');
-  const filter = queryOf(choice, text);
-  const path = `workspaces/${workspace.id}/runs?page[size]=20&page[number]=${page}&include=${INCLUDED}&${OPERATIONS}${filter}`;
+  const search = parseRunSearch({ ...route.useSearch() });
+  const navigate = route.useNavigate();
+  const router = useRouter();
+  const { page: _, ...filter } = search;
+  const path = `workspaces/${workspace.id}/runs?${runQuery(search)}`;
   const query = useDocument<ListDocument<RunAttributes>>(path, {
     everyMs: REFRESH_MS,
     keepPrevious: true,
@@ -63,42 +79,26 @@ export const RunsTab = (props: {
           )}
         </div>
       )}
-      <form
-        className="selection"
-        role="search"
-        aria-label="Runs"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setText(fieldsOf(event.currentTarget).text('text').trim());
-          setPage(1);
-        }}
-      >
-        <label>
-          Message, commit or person
-          <input type="search" name="text" defaultValue={text} />
-        </label>
-        <label>
-          Runs that
-          <select
-            value={choice}
-            onChange={({ target }) => {
-              setChoice(target.value);
-              setPage(1);
-            }}
-          >
-            {Object.entries(CHOICES).map(([value, [title]]) => (
-              <option key={value} value={value}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button type="submit">Search</button>
-      </form>
+      <SavedViewsBar
+        list="runs"
+        filter={filter}
+        parse={parseRunSearch}
+        addressOf={(view) =>
+          router.buildLocation({
+            to: '/app/$organization/workspaces/$workspace',
+            params: { organization, workspace: name },
+            search: { tab: 'runs', ...view },
+          }).href
+        }
+      />
+      <RunFilters
+        search={search}
+        onChange={(next) => void navigate({ search: { tab: 'runs', ...next }, replace: true })}
+      />
       <Loaded query={query}>
         {(document) =>
           document.data.length === 0 ? (
-            filter === '' ? (
+            Object.keys(search).length === 0 ? (
               <FirstSteps organization={organization} workspace={workspace} />
             ) : (
               <Empty>No run fits the search.</Empty>
@@ -107,7 +107,10 @@ export const RunsTab = (props: {
             <>
               <RunTable organization={organization} workspace={name} document={document} />
               {document.meta?.pagination && (
-                <Pager pagination={document.meta.pagination} onPage={setPage} />
+                <Pager
+                  pagination={document.meta.pagination}
+                  onPage={(page) => void navigate({ search: { tab: 'runs', ...search, page } })}
+                />
               )}
             </>
           )

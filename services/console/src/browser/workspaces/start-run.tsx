@@ -6,14 +6,14 @@ import { workspacesCurl } from '../components/commands.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
 
 /** Kinds of runs, with the attributes that ask for each. */
-const KINDS = {
+export const RUN_KINDS = {
   apply: ['Plan and apply', {}],
   plan: ['Plan only', { 'plan-only': true }],
   refresh: ['Refresh the state', { 'refresh-only': true }],
   empty: ['Apply even if nothing changes', { 'allow-empty-apply': true }],
 } as const;
 
-const isKind = (name: string): name is keyof typeof KINDS => Object.hasOwn(KINDS, name);
+const isKind = (name: string): name is keyof typeof RUN_KINDS => Object.hasOwn(RUN_KINDS, name);
 
 const linesOf = (text: string): readonly string[] =>
   text
@@ -29,7 +29,8 @@ const toVariable = (line: string) => {
   return { key, value };
 };
 
-const attributesOf = (fields: Fields): object => {
+/** The attributes of a run that the fields of a dialog ask for. */
+export const runAttributes = (fields: Fields): object => {
   const kind = fields.text('kind');
   const version = fields.text('version').trim();
   const targets = linesOf(fields.text('targets'));
@@ -37,7 +38,7 @@ const attributesOf = (fields: Fields): object => {
   const variables = linesOf(fields.text('variables')).map(toVariable);
   return {
     message: fields.text('message'),
-    ...(isKind(kind) && KINDS[kind][1]),
+    ...(isKind(kind) && RUN_KINDS[kind][1]),
     ...(targets.length > 0 && { 'target-addrs': targets }),
     ...(replaced.length > 0 && { 'replace-addrs': replaced }),
     ...(version !== '' && { 'terraform-version': version }),
@@ -45,7 +46,8 @@ const attributesOf = (fields: Fields): object => {
   };
 };
 
-const bodyOf = (workspaceId: string, attributes: object): object => ({
+/** The request of a run. */
+export const runBody = (workspaceId: string, attributes: object): object => ({
   data: {
     type: 'runs',
     attributes,
@@ -58,7 +60,7 @@ const Options = () => (
     <label>
       What to do
       <select name="kind" defaultValue="apply">
-        {Object.entries(KINDS).map(([name, [title]]) => (
+        {Object.entries(RUN_KINDS).map(([name, [title]]) => (
           <option key={name} value={name}>
             {title}
           </option>
@@ -99,9 +101,9 @@ export const StartRun = (props: {
   const start = async (fields: Fields): Promise<void> => {
     const asked = isDestroy
       ? { message: fields.text('message'), 'is-destroy': true }
-      : attributesOf(fields);
+      : runAttributes(fields);
     const { data } = await callWorkspaces<OneDocument<unknown>>('POST', 'runs', {
-      body: bodyOf(id, asked),
+      body: runBody(id, asked),
     });
     await navigate({
       to: '/app/$organization/$workspace/runs/$run',
@@ -116,7 +118,7 @@ export const StartRun = (props: {
       tone={isDestroy ? 'danger' : 'primary'}
       act={start}
       commands={[
-        workspacesCurl('POST', 'runs', bodyOf(id, { message: '', 'is-destroy': isDestroy })),
+        workspacesCurl('POST', 'runs', runBody(id, { message: '', 'is-destroy': isDestroy })),
         { tool: 'terraform', text: isDestroy ? 'terraform destroy' : 'terraform apply' },
       ]}
     >

@@ -1,6 +1,13 @@
 /** Filters of the workspace list, as kept in the address bar and sent to the API. */
 
-export const SORTS = ['name', '-name', '-latest-change-at', '-current-run.created-at'] as const;
+export const SORTS = [
+  'name',
+  '-name',
+  'latest-change-at',
+  '-latest-change-at',
+  'current-run.created-at',
+  '-current-run.created-at',
+] as const;
 
 export type Sort = (typeof SORTS)[number];
 
@@ -40,11 +47,17 @@ export const parseWorkspaceSearch = (
 
 const PAGE_SIZE = 50;
 
+/** The filters alone, without the order and the page. */
+export const filterOf = (search: WorkspaceSearch): WorkspaceSearch => {
+  const { sort: _, page: _page, ...filter } = search;
+  return filter;
+};
+
 /** The API query for a set of filters. */
-export const toApiQuery = (search: WorkspaceSearch): string => {
+export const toApiQuery = (search: WorkspaceSearch, pageSize = PAGE_SIZE): string => {
   const pairs: readonly (readonly [string, string | undefined])[] = [
     ['include', 'current_run,project'],
-    ['page[size]', String(PAGE_SIZE)],
+    ['page[size]', String(pageSize)],
     ['page[number]', String(search.page ?? 1)],
     ['sort', search.sort ?? 'name'],
     ['search[name]', search.name],

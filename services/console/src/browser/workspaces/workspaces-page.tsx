@@ -1,12 +1,6 @@
-import { getRouteApi, Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-import { useDocument } from '../api/queries.ts';
-import {
-  callWorkspaces,
-  includedOne,
-  type ListDocument,
-  type Resource,
-} from '../api/workspaces-api.ts';
+import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
+import { useAction, useDocument } from '../api/queries.ts';
+import { callWorkspaces, includedOne, type ListDocument } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
@@ -15,138 +9,39 @@ import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
 import { Pill } from '../components/pill.tsx';
+import { type Selection, SelectionBar, useSelection } from '../components/selection.tsx';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 import { type RunAttributes, runTone } from '../runs/run.ts';
+import { SavedViewsBar } from '../views/saved-views-bar.tsx';
+import { BulkActions, type Listed, mayChange } from './bulk-actions.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
-import { SORTS, type Sort, toApiQuery, type WorkspaceSearch } from './workspace-search.ts';
+import { WorkspaceFilters } from './workspace-filters.tsx';
+import {
+  filterOf,
+  parseWorkspaceSearch,
+  type Sort,
+  toApiQuery,
+  type WorkspaceSearch,
+} from './workspace-search.ts';
 
 const route = getRouteApi('/app/$organization/workspaces');
 const REFRESH_MS = 15_000;
+/** The API's limit of a page. */
+const MAX_PAGE_SIZE = 100;
+/** Workspaces that are selected at most by one press. */
+const MAX_CHOSEN = 500;
 
-const STATUSES = [
-  'pending',
-  'planning',
-  'planned',
-  'confirmed',
-  'applying',
-  'applied',
-  'planned_and_finished',
-  'discarded',
-  'errored',
-  'canceled',
-];
+type Document = ListDocument<WorkspaceAttributes>;
 
-const SORT_NAMES: Readonly<Record<Sort, string>> = {
-  name: 'Name',
-  '-name': 'Name, from the end',
-  '-latest-change-at': 'Newest change first',
-  '-current-run.created-at': 'Newest run first',
-};
+const listedIn = ({ data, included = [] }: Document): readonly Listed[] =>
+  data.map((workspace) => ({ data: workspace, included }));
 
-interface Named {
-  readonly name: string;
-}
-
-/** Filters of the list; they are kept in the URL, so that a selection can be shared. */
-const Selection = (props: {
-  search: WorkspaceSearch;
-  onChange: (next: WorkspaceSearch) => void;
-}) => {
-  const { search, onChange } = props;
-  const { organization } = route.useParams();
-  const projects = useDocument<ListDocument<Named>>(
-    `organizations/${encodeURIComponent(organization)}/projects?page[size]=100`,
-  );
-  const [name, setName] = useState(search.name ?? '');
-  const [tags, setTags] = useState(search.tags ?? '');
-  // A change of one filter also takes the texts that were typed before it.
-  const change = (part: WorkspaceSearch = {}): void => {
-    const { page: _, ...rest } = search;
-    onChange({ ...rest, name, tags, ...part });
-  };
-  /** Leaving a field that was not changed keeps the page of the list. */
-  const applyTexts = (): void => {
-    if (name !== (search.name ?? '') || tags !== (search.tags ?? '')) change();
-  };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    change();
-  };
-  return (
-    <form className="selection" role="search" onSubmit={submit}>
-      <label>
-        Name
-        <input
-          type="search"
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-          onBlur={applyTexts}
-        />
-      </label>
-      <label>
-        Tags
-        <input
-          type="search"
-          placeholder="one,two"
-          value={tags}
-          onChange={({ target }) => setTags(target.value)}
-          onBlur={applyTexts}
-        />
-      </label>
-      <label>
-        Project
-        <select
-          value={search.project ?? ''}
-          onChange={({ target }) => change({ project: target.value })}
-        >
-          <option value="">all</option>
-          {projects.data?.data.map(({ id, attributes }) => (
-            <option key={id} value={id}>
-              {attributes.name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Current run
-        <select
-          value={search.status ?? ''}
-          onChange={({ target }) => change({ status: target.value })}
-        >
-          <option value="">any</option>
-          {STATUSES.map((status) => (
-            <option key={status} value={status}>
-              {inWords(status)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Order
-        <select
-          value={search.sort ?? 'name'}
-          onChange={({ target }) => change({ sort: target.value as Sort })}
-        >
-          {SORTS.map((sort) => (
-            <option key={sort} value={sort}>
-              {SORT_NAMES[sort]}
-            </option>
-          ))}
-        </select>
-      </label>
-      <button type="submit">Search</button>
-    </form>
-  );
-};
-
-const columnsFor = (
-  organization: string,
-  document: ListDocument<WorkspaceAttributes>,
-): readonly Column<Resource<WorkspaceAttributes>>[] => [
+const columnsFor = (organization: string): readonly Column<Listed>[] => [
   {
     title: 'Name',
     isName: true,
-    cell: ({ attributes }) => (
+    sort: 'name',
+    cell: ({ data: { attributes } }) => (
       <>
         <Link
           to="/app/$organization/workspaces/$workspace"
@@ -163,14 +58,16 @@ const columnsFor = (
   },
   {
     title: 'Current run',
-    cell: (workspace) => {
-      const run = includedOne<RunAttributes>(document, workspace, 'current-run');
+    sort: 'current-run.created-at',
+    isGreatestFirst: true,
+    cell: (listed) => {
+      const run = includedOne<RunAttributes>(listed, listed.data, 'current-run');
       return run === undefined ? (
         'none'
       ) : (
         <Link
           to="/app/$organization/$workspace/runs/$run"
-          params={{ organization, workspace: workspace.attributes.name, run: run.id }}
+          params={{ organization, workspace: listed.data.attributes.name, run: run.id }}
         >
           <Pill tone={runTone(run.attributes.status)}>{inWords(run.attributes.status)}</Pill>
         </Link>
@@ -179,13 +76,19 @@ const columnsFor = (
   },
   {
     title: 'Project',
-    cell: (workspace) => includedOne<Named>(document, workspace, 'project')?.attributes.name ?? '–',
+    cell: (listed) =>
+      includedOne<{ name: string }>(listed, listed.data, 'project')?.attributes.name ?? '–',
   },
-  { title: 'Tags', cell: ({ attributes }) => attributes['tag-names'].join(', ') || '–' },
-  { title: 'Resources', cell: ({ attributes }) => attributes['resource-count'].toLocaleString() },
+  { title: 'Tags', cell: ({ data }) => data.attributes['tag-names'].join(', ') || '–' },
+  {
+    title: 'Resources',
+    cell: ({ data }) => data.attributes['resource-count'].toLocaleString(),
+  },
   {
     title: 'Changed',
-    cell: ({ attributes }) => formatDistance(attributes['latest-change-at'], Date.now()),
+    sort: 'latest-change-at',
+    isGreatestFirst: true,
+    cell: ({ data }) => formatDistance(data.attributes['latest-change-at'], Date.now()),
   },
 ];
 
@@ -223,20 +126,61 @@ const CreateWorkspace = ({ organization }: { organization: string }) => {
   );
 };
 
+/** The workspaces that are selected, and what can be done with all of them. */
+const Selected = (props: {
+  organization: string;
+  search: WorkspaceSearch;
+  /** Workspaces that the filters select, on all pages. */
+  total: number;
+  selection: Selection<Listed>;
+}) => {
+  const { organization, search, total, selection } = props;
+  const { chosen, onChange } = selection;
+  const wanted = Math.min(total, MAX_CHOSEN);
+  const choosing = useAction(async () => {
+    const all = new Map<string, Listed>();
+    for (let page = 1; (page - 1) * MAX_PAGE_SIZE < wanted; page += 1) {
+      const query = toApiQuery({ ...search, page }, MAX_PAGE_SIZE);
+      const path = `organizations/${encodeURIComponent(organization)}/workspaces?${query}`;
+      for (const listed of listedIn(await callWorkspaces<Document>('GET', path)))
+        all.set(listed.data.id, listed);
+    }
+    onChange(all);
+  });
+  return (
+    <SelectionBar count={chosen.size} noun="workspace" onClear={() => onChange(new Map())}>
+      {chosen.size < wanted && (
+        <button type="button" className="link" onClick={() => choosing.run()}>
+          {total > MAX_CHOSEN ? `Select the first ${MAX_CHOSEN}` : `Select all ${total}`}
+        </button>
+      )}
+      <BulkActions organization={organization} chosen={chosen} onEnd={onChange} />
+    </SelectionBar>
+  );
+};
+
 const COUNTED = ['applied', 'planned', 'planning', 'applying', 'errored'];
 
 export const WorkspacesPage = () => {
   const { organization } = route.useParams();
-  const search = route.useSearch();
+  // The address may have parameters without a text, which are no filters.
+  const search = parseWorkspaceSearch({ ...route.useSearch() });
   const navigate = route.useNavigate();
   const listPath = `organizations/${encodeURIComponent(organization)}/workspaces?${toApiQuery(search)}`;
-  const query = useDocument<ListDocument<WorkspaceAttributes>>(listPath, {
+  const router = useRouter();
+  const filter = filterOf(search);
+  const selection = useSelection<Listed>(
+    `${organization} ${JSON.stringify(filter)}`,
+    ({ data }) => data.attributes.name,
+  );
+  const query = useDocument<Document>(listPath, {
     everyMs: REFRESH_MS,
     keepPrevious: true,
   });
   const may = useOrganizationPermissions(organization);
-  const change = (next: WorkspaceSearch): void => void navigate({ search: next, replace: true });
-  const isNarrowed = Object.keys(search).some((key) => key !== 'page' && key !== 'sort');
+  const change = (next: WorkspaceSearch): void =>
+    void navigate({ search: parseWorkspaceSearch({ ...next }), replace: true });
+  const { page: _, ...view } = search;
   return (
     <Page
       title="Workspaces"
@@ -244,7 +188,19 @@ export const WorkspacesPage = () => {
       lead={`in ${organization}`}
       actions={may('can-create-workspace') && <CreateWorkspace organization={organization} />}
     >
-      <Selection search={search} onChange={change} />
+      <SavedViewsBar
+        list={`workspaces of ${organization}`}
+        filter={view}
+        parse={parseWorkspaceSearch}
+        addressOf={(shown) =>
+          router.buildLocation({
+            to: '/app/$organization/workspaces',
+            params: { organization },
+            search: shown,
+          }).href
+        }
+      />
+      <WorkspaceFilters organization={organization} search={search} onChange={change} />
       <Loaded query={query}>
         {(document) => (
           <>
@@ -260,16 +216,25 @@ export const WorkspacesPage = () => {
             </p>
             {document.data.length === 0 ? (
               <Empty>
-                {isNarrowed
+                {Object.keys(filter).length > 0
                   ? 'No workspace is selected by this search.'
                   : 'There is no workspace in this organization yet.'}
               </Empty>
             ) : (
               <DataTable
                 label="Workspaces"
-                columns={columnsFor(organization, document)}
-                rows={document.data}
-                keyOf={({ id }) => id}
+                columns={columnsFor(organization)}
+                rows={listedIn(document)}
+                keyOf={({ data }) => data.id}
+                order={{
+                  by: search.sort ?? 'name',
+                  onChange: (sort) => change({ ...view, sort: sort as Sort }),
+                }}
+                selection={
+                  document.data.some(({ attributes }) => mayChange(attributes))
+                    ? selection
+                    : undefined
+                }
               />
             )}
             {document.meta?.pagination && (
@@ -278,6 +243,12 @@ export const WorkspacesPage = () => {
                 onPage={(page) => void navigate({ search: { ...search, page } })}
               />
             )}
+            <Selected
+              organization={organization}
+              search={search}
+              total={document.meta?.pagination?.['total-count'] ?? document.data.length}
+              selection={selection}
+            />
           </>
         )}
       </Loaded>

@@ -1,0 +1,104 @@
+/** The filters of the list of workspaces; they are kept in the URL, so that a selection can be shared. */
+import { type FormEvent, useEffect, useState } from 'react';
+import { useDocument } from '../api/queries.ts';
+import type { ListDocument } from '../api/workspaces-api.ts';
+import { inWords } from '../components/format.ts';
+import type { WorkspaceSearch } from './workspace-search.ts';
+
+const STATUSES = [
+  'pending',
+  'planning',
+  'planned',
+  'confirmed',
+  'applying',
+  'applied',
+  'planned_and_finished',
+  'discarded',
+  'errored',
+  'canceled',
+];
+
+interface Named {
+  readonly name: string;
+}
+
+export const WorkspaceFilters = (props: {
+  organization: string;
+  search: WorkspaceSearch;
+  onChange: (next: WorkspaceSearch) => void;
+}) => {
+  const { organization, search, onChange } = props;
+  const projects = useDocument<ListDocument<Named>>(
+    `organizations/${encodeURIComponent(organization)}/projects?page[size]=100`,
+  );
+  const [name, setName] = useState(search.name ?? '');
+  const [tags, setTags] = useState(search.tags ?? '');
+  // Another address, such as a saved view, brings other texts.
+  useEffect(() => setName(search.name ?? ''), [search.name]);
+  useEffect(() => setTags(search.tags ?? ''), [search.tags]);
+  // A change of one filter also takes the texts that were typed before it.
+  const change = (part: WorkspaceSearch = {}): void => {
+    const { page: _, ...rest } = search;
+    onChange({ ...rest, name, tags, ...part });
+  };
+  /** Leaving a field that was not changed keeps the page of the list. */
+  const applyTexts = (): void => {
+    if (name !== (search.name ?? '') || tags !== (search.tags ?? '')) change();
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    change();
+  };
+  return (
+    <form className="selection" role="search" onSubmit={submit}>
+      <label>
+        Name
+        <input
+          type="search"
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+          onBlur={applyTexts}
+        />
+      </label>
+      <label>
+        Tags
+        <input
+          type="search"
+          placeholder="one,two"
+          value={tags}
+          onChange={({ target }) => setTags(target.value)}
+          onBlur={applyTexts}
+        />
+      </label>
+      <label>
+        Project
+        <select
+          value={search.project ?? ''}
+          onChange={({ target }) => change({ project: target.value })}
+        >
+          <option value="">all</option>
+          {projects.data?.data.map(({ id, attributes }) => (
+            <option key={id} value={id}>
+              {attributes.name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Current run
+        <select
+          value={search.status ?? ''}
+          onChange={({ target }) => change({ status: target.value })}
+        >
+          <option value="">any</option>
+          {STATUSES.map((status) => (
+            <option key={status} value={status}>
+              {inWords(status)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="submit">Search</button>
+    </form>
+  );
+};
