@@ -7,6 +7,7 @@ import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx'
 import { FactList } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
+import { Choice } from '../editing/choice.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { secretTarget } from '../editing/edit-target.ts';
 
@@ -61,14 +62,9 @@ const EditAddresses = ({ path }: { path: string }) => (
             <textarea name={name} rows={2} spellCheck={false} defaultValue={values[name]} />
           </label>
         ))}
-        <label className="choice">
-          <input
-            type="checkbox"
-            name="enable_templating"
-            defaultChecked={values.enable_templating}
-          />{' '}
+        <Choice name="enable_templating" isTicked={values.enable_templating}>
           Parts in double braces stand for the issuer's own
-        </label>
+        </Choice>
       </>
     )}
     commands={() => [vaultCommand(`vault write ${path} crl_distribution_points=…`)]}

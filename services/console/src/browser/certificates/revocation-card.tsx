@@ -12,6 +12,7 @@ import { Lifetime } from '../components/lifetime.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
+import { Choice } from '../editing/choice.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { secretTarget } from '../editing/edit-target.ts';
 import { listContents } from './certificate-contents.ts';
@@ -88,18 +89,15 @@ const EditRules = ({ path }: { path: string }) => (
     fields={(values) => (
       <>
         <Lifetime name="expiry" required label="A list is valid for" value={values.expiry} />
-        <label className="choice">
-          <input type="checkbox" name="auto_rebuild" defaultChecked={values.auto_rebuild} /> Lists
-          are made at intervals, and not at each revocation
-        </label>
-        <label className="choice">
-          <input type="checkbox" name="enable_delta" defaultChecked={values.enable_delta} /> Between
-          them, small lists of what was added
-        </label>
-        <label className="choice">
-          <input type="checkbox" name="is_ocsp_answered" defaultChecked={values.is_ocsp_answered} />{' '}
+        <Choice name="auto_rebuild" isTicked={values.auto_rebuild}>
+          Lists are made at intervals, and not at each revocation
+        </Choice>
+        <Choice name="enable_delta" isTicked={values.enable_delta}>
+          Between them, small lists of what was added
+        </Choice>
+        <Choice name="is_ocsp_answered" isTicked={values.is_ocsp_answered}>
           OCSP is answered
-        </label>
+        </Choice>
         <Lifetime
           name="ocsp_expiry"
           required

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { type Fields, fieldsOf } from '../components/action-button.tsx';
 import { Lifetime } from '../components/lifetime.tsx';
 import { Select } from '../components/select.tsx';
+import { Choice } from '../editing/choice.tsx';
 import type { RequestRules, Role } from './role.ts';
 import { RolePreview } from './role-preview.tsx';
 
@@ -128,10 +129,9 @@ const Choices = (props: { title: string; choices: Choices; role: RoleValues }) =
   <fieldset className="explained">
     <legend>{props.title}</legend>
     {props.choices.map(([flag, words, effect]) => (
-      <label className="choice" key={flag}>
-        <input type="checkbox" name={flag} defaultChecked={props.role[flag]} /> {words}{' '}
-        <small>{effect}</small>
-      </label>
+      <Choice key={flag} name={flag} isTicked={props.role[flag]}>
+        {words} <small>{effect}</small>
+      </Choice>
     ))}
   </fieldset>
 );

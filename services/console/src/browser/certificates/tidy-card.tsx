@@ -10,6 +10,7 @@ import { Lifetime } from '../components/lifetime.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
+import { Choice } from '../editing/choice.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { secretTarget } from '../editing/edit-target.ts';
 
@@ -72,9 +73,9 @@ const WorkFields = ({ values }: { values: WorkValues }) => (
     <fieldset>
       <legend>What is deleted</legend>
       {WORK.map(([name, words]) => (
-        <label className="choice" key={name}>
-          <input type="checkbox" name={name} defaultChecked={values[name]} /> {words}
-        </label>
+        <Choice key={name} name={name} isTicked={values[name]}>
+          {words}
+        </Choice>
       ))}
     </fieldset>
     <Lifetime
@@ -150,10 +151,9 @@ export const TidyCard = ({ mount }: { mount: string }) => {
             bodyOf={(changed) => changed}
             fields={(values) => (
               <>
-                <label className="choice">
-                  <input type="checkbox" name="enabled" defaultChecked={values.enabled} /> Switched
-                  on
-                </label>
+                <Choice name="enabled" isTicked={values.enabled}>
+                  Switched on
+                </Choice>
                 <Lifetime
                   name="interval_duration"
                   required

@@ -13,6 +13,7 @@ import { DURATION, DURATION_WORDS, durationSeconds, durationText } from '../comp
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { Select } from '../components/select.tsx';
+import { Choice } from '../editing/choice.tsx';
 import { EditForm } from '../editing/edit-form.tsx';
 import { type EditTarget, workspaceTarget } from '../editing/edit-target.ts';
 import { Fault } from '../editing/faults.tsx';
@@ -56,24 +57,12 @@ const Access = ({ organization }: { organization: Resource<Organization> }) => (
             />
             <Fault of="collaborator-auth-policy" />
           </label>
-          <label className="choice">
-            <input
-              type="checkbox"
-              name="user-tokens-enabled"
-              defaultChecked={values['user-tokens-enabled']}
-            />{' '}
+          <Choice name="user-tokens-enabled" isTicked={values['user-tokens-enabled']}>
             API tokens of members give access, not only sessions
-            <Fault of="user-tokens-enabled" />
-          </label>
-          <label className="choice">
-            <input
-              type="checkbox"
-              name="max-ttl-enabled"
-              defaultChecked={values['max-ttl-enabled']}
-            />{' '}
+          </Choice>
+          <Choice name="max-ttl-enabled" isTicked={values['max-ttl-enabled']}>
             API tokens that were made for longer than below are refused
-            <Fault of="max-ttl-enabled" />
-          </label>
+          </Choice>
         </>
       )}
     />

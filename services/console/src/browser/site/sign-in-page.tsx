@@ -5,6 +5,7 @@ import type { OneDocument, Resource } from '../api/workspaces-api.ts';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
+import { Choice } from '../editing/choice.tsx';
 import { EditForm } from '../editing/edit-form.tsx';
 import { workspaceTarget } from '../editing/edit-target.ts';
 import { Fault } from '../editing/faults.tsx';
@@ -39,28 +40,16 @@ const Passwords = ({ settings }: { settings: Resource<Settings> }) => (
       })}
       fields={(values) => (
         <>
-          <label className="choice">
-            <input
-              type="checkbox"
-              name="passwords-enabled"
-              defaultChecked={values['passwords-enabled']}
-            />{' '}
+          <Choice name="passwords-enabled" isTicked={values['passwords-enabled']}>
             People sign in with a password of their own
-            <Fault of="passwords-enabled" />
-          </label>
+          </Choice>
           <p className="hint">
             They set it by the link of an invitation or of a mail. Without the tick, sessions that
             began with a password end at once.
           </p>
-          <label className="choice">
-            <input
-              type="checkbox"
-              name="passkeys-enabled"
-              defaultChecked={values['passkeys-enabled']}
-            />{' '}
+          <Choice name="passkeys-enabled" isTicked={values['passkeys-enabled']}>
             People sign in with a passkey
-            <Fault of="passkeys-enabled" />
-          </label>
+          </Choice>
           <p className="hint">
             They make it by the link of an invitation or on their account's page. Without the tick,
             sessions that began with a passkey end at once.
@@ -120,23 +109,13 @@ const Text = (props: {
   </label>
 );
 
-const Choice = (props: {
-  name: 'enabled' | 'creates-users' | 'links-users' | 'two-factor';
-  words: string;
-  values: ProviderValues;
-}) => (
-  <label className="choice">
-    <input type="checkbox" name={props.name} defaultChecked={props.values[props.name]} />{' '}
-    {props.words}
-    <Fault of={props.name} />
-  </label>
-);
-
 const ProviderFields = (props: { values: ProviderValues; hasSecret: boolean }) => {
   const { values, hasSecret } = props;
   return (
     <>
-      <Choice name="enabled" values={values} words="People sign in at the provider" />
+      <Choice name="enabled" isTicked={values.enabled}>
+        People sign in at the provider
+      </Choice>
       <div className="pair">
         <Text name="title" values={values} label="Name by which people know it" />
         <Text name="issuer" values={values} label="Issuer, as the provider names itself" />
@@ -170,21 +149,15 @@ const ProviderFields = (props: { values: ProviderValues; hasSecret: boolean }) =
         />
         <Fault of="ca-certificates" />
       </label>
-      <Choice
-        name="creates-users"
-        values={values}
-        words="A person without an account gets one at the first sign-in"
-      />
-      <Choice
-        name="links-users"
-        values={values}
-        words="A person signs in to the account that has the verified mail address"
-      />
-      <Choice
-        name="two-factor"
-        values={values}
-        words="The provider asks everybody for a second factor"
-      />
+      <Choice name="creates-users" isTicked={values['creates-users']}>
+        A person without an account gets one at the first sign-in
+      </Choice>
+      <Choice name="links-users" isTicked={values['links-users']}>
+        A person signs in to the account that has the verified mail address
+      </Choice>
+      <Choice name="two-factor" isTicked={values['two-factor']}>
+        The provider asks everybody for a second factor
+      </Choice>
     </>
   );
 };

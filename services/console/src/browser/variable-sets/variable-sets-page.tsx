@@ -17,6 +17,7 @@ import { counted } from '../components/format.ts';
 import { Card, Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Pill } from '../components/pill.tsx';
+import { Choice } from '../editing/choice.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { workspaceTarget } from '../editing/edit-target.ts';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
@@ -63,14 +64,12 @@ const SetFields = ({ values }: { values: Values }) => (
       Description (optional)
       <input name="description" autoComplete="off" defaultValue={values.description} />
     </label>
-    <label className="choice">
-      <input type="checkbox" name="global" defaultChecked={values.global} /> For every workspace of
-      the organization
-    </label>
-    <label className="choice">
-      <input type="checkbox" name="priority" defaultChecked={values.priority} /> Overwrites the
-      variables of workspaces
-    </label>
+    <Choice name="global" isTicked={values.global}>
+      For every workspace of the organization
+    </Choice>
+    <Choice name="priority" isTicked={values.priority}>
+      Overwrites the variables of workspaces
+    </Choice>
   </>
 );
 

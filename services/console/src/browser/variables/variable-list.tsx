@@ -7,6 +7,7 @@ import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Select } from '../components/select.tsx';
+import { Choice } from '../editing/choice.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { workspaceTarget } from '../editing/edit-target.ts';
 import { nameAndValueColumns } from './variable-columns.tsx';
@@ -77,10 +78,9 @@ const VariableFields = ({ values, isSecret }: { values: Values; isSecret: boolea
       <textarea name="value" rows={2} defaultValue={values.value} />
     </label>
     {isSecret && (
-      <label className="choice">
-        <input type="checkbox" name="emptied" defaultChecked={values.emptied} /> Set it to the empty
-        text
-      </label>
+      <Choice name="emptied" isTicked={values.emptied}>
+        Set it to the empty text
+      </Choice>
     )}
     <label>
       Description (optional)
@@ -90,18 +90,12 @@ const VariableFields = ({ values, isSecret }: { values: Values; isSecret: boolea
       Kind
       <Select name="category" value={values.category} options={Object.entries(CATEGORIES)} />
     </label>
-    <label className="choice">
-      <input type="checkbox" name="hcl" defaultChecked={values.hcl} /> The value is an expression
-    </label>
-    <label className="choice">
-      <input
-        type="checkbox"
-        name="sensitive"
-        defaultChecked={values.sensitive}
-        disabled={isSecret}
-      />{' '}
+    <Choice name="hcl" isTicked={values.hcl}>
+      The value is an expression
+    </Choice>
+    <Choice name="sensitive" isTicked={values.sensitive} isDisabled={isSecret}>
       Sensitive: never shown again
-    </label>
+    </Choice>
   </>
 );
 

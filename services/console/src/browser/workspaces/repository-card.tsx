@@ -13,6 +13,7 @@ import { PagedList } from '../components/paged-list.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
 import { Select } from '../components/select.tsx';
 import { WebLink } from '../components/web-link.tsx';
+import { Choice } from '../editing/choice.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { workspaceTarget } from '../editing/edit-target.ts';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
@@ -95,10 +96,9 @@ const RepositoryFields = (props: {
         <input name="branch" autoComplete="off" defaultValue={values.branch} />
       </label>
       <TriggerFields values={values} />
-      <label className="choice">
-        <input type="checkbox" name="submodules" defaultChecked={values.submodules} /> With the
-        files of submodules
-      </label>
+      <Choice name="submodules" isTicked={values.submodules}>
+        With the files of submodules
+      </Choice>
     </>
   );
 };

@@ -4,6 +4,7 @@ import { AgentPoolSelect } from '../agents/agent-pool-select.tsx';
 import { type Resource, relatedOne } from '../api/workspaces-api.ts';
 import { Card } from '../components/page.tsx';
 import { Select } from '../components/select.tsx';
+import { Choice } from '../editing/choice.tsx';
 import { EditForm } from '../editing/edit-form.tsx';
 import { workspaceTarget } from '../editing/edit-target.ts';
 import type { WorkspaceAttributes } from './workspace.ts';
@@ -96,18 +97,12 @@ const SettingsFields = ({ organization, values }: { organization: string; values
         />
       </label>
     </div>
-    <label className="choice">
-      <input type="checkbox" name="auto-apply" defaultChecked={values['auto-apply']} /> Plans are
-      applied without a confirmation
-    </label>
-    <label className="choice">
-      <input
-        type="checkbox"
-        name="global-remote-state"
-        defaultChecked={values['global-remote-state']}
-      />{' '}
+    <Choice name="auto-apply" isTicked={values['auto-apply']}>
+      Plans are applied without a confirmation
+    </Choice>
+    <Choice name="global-remote-state" isTicked={values['global-remote-state']}>
       Every workspace of the organization may read the state
-    </label>
+    </Choice>
   </>
 );
 

@@ -17,6 +17,7 @@ import { inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { Select } from '../components/select.tsx';
+import { Choice } from '../editing/choice.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { workspaceTarget } from '../editing/edit-target.ts';
 import type { CardProps } from './sharing-cards.tsx';
@@ -89,14 +90,9 @@ const AccessFields = ({ values }: { values: Values }) => {
               />
             </label>
           ))}
-          <label className="choice">
-            <input
-              type="checkbox"
-              name="workspace-locking"
-              defaultChecked={values['workspace-locking']}
-            />{' '}
+          <Choice name="workspace-locking" isTicked={values['workspace-locking']}>
             Locking
-          </label>
+          </Choice>
         </fieldset>
       )}
     </>
