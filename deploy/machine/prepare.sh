@@ -13,7 +13,7 @@ patroni:patroni etcd:etcd-server pgbouncer:pgbouncer haproxy:haproxy chromium-he
 dockerd:docker.io docker-compose:docker-compose debootstrap:debootstrap mvn:maven javac:default-jdk-headless lego:lego certbot:certbot
 dehydrated:dehydrated pebble:pebble cfssl:golang-cfssl openssl:openssl
 systemd-notify:systemd python3:python3 pip3:python3-pip dpkg-deb:dpkg bwrap:bubblewrap unshare:util-linux flock:util-linux fuser:psmisc
-slapd:slapd
+slapd:slapd linux.uml:user-mode-linux
 apache2:apache2-bin certtool:gnutls-bin keytool:default-jre-headless certutil:libnss3-tools curl:curl git:git cc:build-essential"
 
 present() {

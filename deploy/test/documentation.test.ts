@@ -56,7 +56,7 @@ const TESTS = globSync('{bench,conformance,deploy,libs,services}/**/*.test.ts', 
   exclude: (path) => path.includes('node_modules'),
 });
 
-test.for(['docs/guarantees.md', 'deploy/agent/README.md'])(
+test.for(['docs/guarantees.md', 'deploy/agent/README.md', 'services/runner/README.md'])(
   'each row of a table of %s that promises something names tests, which exist',
   (page) => {
     const lines = readFileSync(join(REPOSITORY, page), 'utf8').split('\n');

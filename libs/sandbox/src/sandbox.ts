@@ -1,5 +1,12 @@
 /** Programs that strangers have written are executed in a sandbox of Linux, made by bubblewrap. */
 export { type SandboxFile, type SandboxOptions, toSandboxCommand } from './command.ts';
+export {
+  type ControlGroup,
+  type ControlGroupLimits,
+  type ControlGroups,
+  ControlGroupsUnavailable,
+  openControlGroups,
+} from './control-groups.ts';
 export { writeIdentityFiles } from './identity-files.ts';
 export { type Egress, type EgressOptions, openEgress } from './network/egress.ts';
 export { requireRanges } from './network/ranges.ts';

@@ -1,6 +1,7 @@
 /** Executes phases in a place, one after the other: each has an executor, and nothing of it is left afterwards. */
 import { chmod, chown, copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ControlGroup } from '@keelson/sandbox';
 import { discardFolder } from '@keelson/supervisor';
 import {
   type ClaimedPhase,
@@ -42,6 +43,8 @@ export interface Place {
   readonly program: Program;
   readonly folder: PlaceFolder;
   readonly owner: Owner;
+  /** Makes the control group of an executor; absent where the machine has none for runs. */
+  readonly createGroup?: (() => Promise<ControlGroup>) | undefined;
   /** Absent where runs have no sandbox. */
   readonly confinement: Confinement | undefined;
   readonly controlPlane: ControlPlane;

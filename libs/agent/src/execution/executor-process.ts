@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { guarded } from '@keelson/errors';
 import {
+  type ControlGroup,
   type Egress,
   type Endpoint,
   openEgress,
@@ -29,12 +30,13 @@ export const EXECUTOR = fileURLToPath(new URL('../executor/executor.ts', import.
 const MAX_LINE_LENGTH = 2000;
 
 /** Processes and threads of a run, which is far more than tools and providers have. */
-const MAX_PROCESSES = 2048;
+export const MAX_PROCESSES = 2048;
 /** Size of `/tmp`; the temporary files of a run are in its folder. */
 const TEMPORARY_BYTES = 256 * 1024 * 1024;
 const MAX_FILE_BYTES = 16 * 1024 * 1024 * 1024;
 /** Memory of one process, which is more than the largest providers have. */
 const MAX_PROCESS_BYTES = 3 * 1024 * 1024 * 1024;
+const OUT_OF_MEMORY = 'its processes together needed more memory than a run may have';
 /** Time in which an executor must end after its time limit. */
 export const OVERTIME_SECONDS = 120;
 
@@ -48,6 +50,8 @@ export interface Confinement {
 
 export interface ExecutorOptions {
   readonly owner: Owner;
+  /** Makes the control group of an executor; absent where the machine has none for runs. */
+  readonly createGroup?: (() => Promise<ControlGroup>) | undefined;
   readonly folder: PlaceFolder;
   /** Absent where runs have no sandbox. */
   readonly confinement: Confinement | undefined;
@@ -153,6 +157,15 @@ const confine = async (
   };
 };
 
+/** Starts a command once it has a line to read, before which it is moved into its group. */
+const awaitLine = (command: readonly string[]): readonly string[] => [
+  'sh',
+  '-c',
+  'read -r _ && exec "$@"',
+  'sh',
+  ...command,
+];
+
 /** Starts the executor of a phase, in a sandbox unless there is none. @throws Error when that fails */
 export const startExecutor = async (
   given: Task,
@@ -160,7 +173,8 @@ export const startExecutor = async (
 ): Promise<ExecutorProcess> => {
   const { owner, folder, say } = options;
   const { task, command, environment, egress } = await confine(given, options);
-  const [program = '', ...args] = command;
+  const group = await options.createGroup?.();
+  const [program = '', ...args] = group === undefined ? command : awaitLine(command);
   const child: ChildProcess = spawn(program, args, {
     ...owner,
     cwd: folder.run,
@@ -177,27 +191,42 @@ export const startExecutor = async (
       );
   // The process may end before it reads its input.
   child.stdin?.on('error', () => undefined);
-  child.stdin?.write(`${JSON.stringify(task)}\n`);
   const finished = async (): Promise<ExecutorEnd> => {
     try {
       const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
       if (code === 0) return { kind: 'over' };
       if (code === PART_IS_OVER) return { kind: 'part' };
-      return { kind: 'fault', reason: explain(code, signal) };
+      const reason = explain(code, signal);
+      return { kind: 'fault', reason: (await group?.hasRunOutOfMemory()) ? OUT_OF_MEMORY : reason };
     } catch (error) {
       return { kind: 'fault', reason: String(error) };
     } finally {
       if (child.pid !== undefined) endGroup(child.pid);
+      await group
+        ?.end()
+        .catch((error: unknown) => say(`a control group is left: ${String(error)}`));
       await egress?.[Symbol.asyncDispose]();
       await endProcessesOf(owner, say);
     }
   };
+  const ended = finished();
+  if (group !== undefined && child.pid !== undefined) {
+    try {
+      await group.add(child.pid);
+    } catch (error) {
+      child.stdin?.end();
+      await ended;
+      throw error;
+    }
+    child.stdin?.write('\n');
+  }
+  child.stdin?.write(`${JSON.stringify(task)}\n`);
   return {
     pid: child.pid,
     stop: () => child.stdin?.end(),
     kill: () => {
       if (child.pid !== undefined) endGroup(child.pid);
     },
-    ended: finished(),
+    ended,
   };
 };

@@ -1,8 +1,15 @@
 /** Places for phases on a machine that allows them to be executed. */
+import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, totalmem } from 'node:os';
 import { delimiter, dirname, isAbsolute, relative } from 'node:path';
-import { requireRanges } from '@keelson/sandbox';
+import {
+  type ControlGroup,
+  type ControlGroups,
+  ControlGroupsUnavailable,
+  openControlGroups,
+  requireRanges,
+} from '@keelson/sandbox';
 import {
   ExecutionUnavailable,
   type Owner,
@@ -12,7 +19,7 @@ import {
 } from '../owners/owners.ts';
 import type { Program } from '../program.ts';
 import type { PlaceLog } from './execution.ts';
-import { EXECUTOR } from './executor-process.ts';
+import { EXECUTOR, MAX_PROCESSES } from './executor-process.ts';
 import { openPlaces, type PlaceFolder, toPlaceFolder } from './place.ts';
 
 const OTHERS_PASS = 0o001;
@@ -59,8 +66,29 @@ export const requireConfinement = async (
   settings: PlaceSettings,
 ): Promise<void> => requireSandbox(program, await requireOwner(program, settings));
 
-/** A folder and a user for the phases in the n-th place. */
-export type ToPlace = (index: number) => { readonly folder: PlaceFolder; readonly owner: Owner };
+/** The folder, the user and the control groups of the phases in the n-th place. */
+export type ToPlace = (index: number) => {
+  readonly folder: PlaceFolder;
+  readonly owner: Owner;
+  /** Absent where the machine has no control groups for runs. */
+  readonly createGroup: (() => Promise<ControlGroup>) | undefined;
+};
+
+/** Memory of all processes of a run together, on a machine that has twice as much. */
+const MAX_RUN_BYTES = 4 * 1024 * 1024 * 1024;
+
+const findGroups = async (log: PlaceLog): Promise<ControlGroups | undefined> => {
+  try {
+    return await openControlGroups();
+  } catch (error) {
+    if (!(error instanceof ControlGroupsUnavailable)) throw error;
+    log.info(
+      { reason: error.message },
+      'the processes of a run may together use all memory, because it has no control group',
+    );
+    return undefined;
+  }
+};
 
 /**
  * Prepares the places of phases.
@@ -89,8 +117,14 @@ export const preparePlaces = async (
     requireRanges(ranges, `${program.prefix}ALLOWED_RANGES`);
     await requireSandbox(program, owner);
   }
+  const groups = await findGroups(log);
+  const limits = {
+    memoryBytes: Math.min(MAX_RUN_BYTES, totalmem() / 2),
+    processes: MAX_PROCESSES,
+  };
   return (index) => ({
     folder: toPlaceFolder(folder, index),
     owner: toOwner(index, firstUserId, folder),
+    createGroup: groups && (() => groups.create(`run-${randomUUID()}`, limits)),
   });
 };
