@@ -412,6 +412,14 @@ test('a person who leaves is found, suspended and deleted, and every token is re
   };
   expect(await asLeaver()).toBe(200);
   expect((await user('list')).out).toMatch(/^leaver +l@b.example +false +false$/m);
+  for (const [action, text] of [
+    ['disable-two-factor', 'the user has no two-factor authentication'],
+    ['remove-passkeys', 'the user has no passkey'],
+  ] as const)
+    expect(await user(action, 'leaver')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(text),
+    });
   expect(await user('suspend', 'leaver')).toMatchObject({ code: 0, out: 'leaver is suspended.\n' });
   expect(await asLeaver()).toBe(401);
   expect((await user('list')).out).toMatch(/^leaver +l@b.example +false +true$/m);

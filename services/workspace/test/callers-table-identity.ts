@@ -219,6 +219,7 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     allowed: [],
     success: 204,
   },
+  'DELETE /account/sessions': { target: '/account/sessions', allowed: USERS, success: 204 },
   'DELETE /account/session': { target: '/account/session', allowed: [], success: 204 },
   'PATCH /account/password': {
     target: '/account/password',
@@ -352,12 +353,17 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     allowed: ['site'],
     success: 200,
   },
-  'POST /admin/users/{user_id}/actions/disable_two_factor': {
-    target: '/admin/users/{newUser}/actions/disable_two_factor',
-    allowed: ['site'],
-    // The user has none.
-    success: 400,
-  },
+  ...Object.fromEntries(
+    ['disable_two_factor', 'remove_passkeys'].map((action) => [
+      `POST /admin/users/{user_id}/actions/${action}`,
+      {
+        target: `/admin/users/{newUser}/actions/${action}`,
+        allowed: ['site'],
+        // The user has none.
+        success: 400,
+      } as const,
+    ]),
+  ),
   'POST /users/{user_id}/authentication-tokens': {
     target: '/users/{user}/authentication-tokens',
     body: attributes('authentication-tokens'),

@@ -35,6 +35,12 @@ export const SITE_CASES: Readonly<Record<string, Case>> = {
     allowed: ['site'],
     success: 200,
   },
+  ...Object.fromEntries(
+    ['rotate-key', 'trim-key'].map((action) => {
+      const target = `/admin/oidc-settings/actions/${action}`;
+      return [`POST ${target}`, { target, allowed: ['site'], success: 204 } as const];
+    }),
+  ),
   'GET /openapi/stable.json': described('stable'),
   'GET /openapi/prerelease.json': described('prerelease'),
 };

@@ -51,13 +51,23 @@ export const addUserCommands = (program: Command, cli: Cli): void => {
   for (const [name, description, done] of [
     ['suspend', 'Refuse every token of a user.', 'is suspended'],
     ['unsuspend', 'End the suspension of a user.', 'is no longer suspended'],
+    [
+      'disable-two-factor',
+      'Turn the two-factor authentication of a user off.',
+      'has no two-factor authentication any more',
+    ],
+    [
+      'remove-passkeys',
+      'Remove all passkeys of a user, and end every session.',
+      'has no passkey any more',
+    ],
   ] as const)
     user
       .command(name)
       .description(description)
       .argument('<user>')
       .action(async (username: string) => {
-        const path = `admin/users/${await idOf(cli, username)}/actions/${name}`;
+        const path = `admin/users/${await idOf(cli, username)}/actions/${name.replaceAll('-', '_')}`;
         const { data } = await cli.client.api(path, { method: 'POST' });
         cli.print(data, `${username} ${done}.`);
       });

@@ -26,6 +26,7 @@ import { RUN_TRIGGER } from './run-triggers/run-trigger-document.ts';
 import { runTriggerRoutes } from './run-triggers/run-trigger-routes.ts';
 import { runnerRoutes } from './runner/runner-routes.ts';
 import type { RunsContext } from './seams/runs-context.ts';
+import { workloadKeyRoutes } from './workload-identity/workload-key-routes.ts';
 
 export const runsRoutes = (context: RunsContext): readonly Route[] => [
   ...agentRoutes(context),
@@ -37,6 +38,7 @@ export const runsRoutes = (context: RunsContext): readonly Route[] => [
   ...runTriggerRoutes(context),
   ...runFileRoutes(context),
   ...assessmentRoutes(context),
+  ...workloadKeyRoutes(context),
 ];
 
 /** Routes for agents and the built-in runner, and routes authorized by a signed URL. */

@@ -38,6 +38,7 @@ import {
   listUsers,
   loadManagedUsers,
   type ManagedUser,
+  removePasskeys,
   suspendUser,
 } from './user-administration-operations.ts';
 
@@ -235,6 +236,12 @@ export const administrationRoutes = (context: IdentityContext): Route[] =>
       'disable_two_factor',
       'Turn the two-factor authentication of a user off',
       disableSecondFactor,
+    ),
+    action(
+      context,
+      'remove_passkeys',
+      'Remove all passkeys of a user, and end every session',
+      removePasskeys,
     ),
     tokensEndpoint(context),
   ]);

@@ -7,6 +7,7 @@ import type { ServiceContext } from '../../base/service-context.ts';
 import { endConfirmation } from '../accounts/account-operations.ts';
 import { normalizedEmail } from '../model/domain/organization.ts';
 import { organizationRecords } from '../model/organization-records.ts';
+import { passkeyRecords, removePasskeysOf } from '../model/passkey-records.ts';
 import { listOrganizationsOf, teamRecords } from '../model/team-records.ts';
 import { findUserByEmail, type User, userRecords } from '../model/user-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
@@ -200,6 +201,26 @@ export const disableSecondFactor = (
         text: 'the user has no two-factor authentication',
       });
     return withOrganizations(tx, await removeSecondFactor(tx, user));
+  });
+
+/**
+ * Removes all passkeys of a user, whose device somebody else may have, and ends every session.
+ * @throws KeelsonError `request.invalid` without one, `workspace.conflict` for the own account
+ */
+export const removePasskeys = (
+  { store }: ServiceContext,
+  principal: Principal,
+  userId: string,
+): Promise<ManagedUser> =>
+  store.transact(async (tx) => {
+    await requireSiteAdmin(tx, principal);
+    const user = await requireUser(tx, userId);
+    requireOther(principal, user);
+    if ((await passkeyRecords.by.userId.keys(tx, userId)).length === 0)
+      throw new KeelsonError('request.invalid', { text: 'the user has no passkey' });
+    await removePasskeysOf(tx, userId);
+    await endSessionsOf(tx, userId);
+    return withOrganizations(tx, user);
   });
 
 /** @throws KeelsonError `workspace.conflict` naming the organizations that would be without an owner */

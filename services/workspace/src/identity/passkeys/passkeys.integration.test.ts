@@ -9,6 +9,7 @@
  * | signs in with what is unknown, wrong, spent, or of somebody suspended | one answer: 401 |
  * | removes the last way in | 409 |
  * | has lost the device | a new password by mail, which removes the passkeys only if asked |
+ * | has lost it to a thief | an administrator removes all passkeys, and every session ends |
  */
 import { openSoftwareAuthenticator } from '@keelson/testkit/software-authenticator';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -370,6 +371,34 @@ describe('a new password by mail', () => {
     expect((await reset({ 'removes-passkeys': true })).status).toBe(204);
     expect(await answerOf(signIn(device))).toEqual(REFUSED);
     expect((await harness.call('GET', '/account/details', undefined, token)).status).toBe(401);
+  });
+});
+
+describe('a site administrator', () => {
+  const remove = (id: string) => harness.call('POST', `/admin/users/${id}/actions/remove_passkeys`);
+
+  test('removes all passkeys of a user, whose sessions end and whose password stays', async () => {
+    const [{ account, device, session }, other] = [await newHolder(), await newHolder()];
+    const begun = await tokenOf(signIn(device));
+    expect((await remove(account.id)).data.attributes['username']).toBe(account.name);
+    for (const token of [session, begun])
+      expect((await harness.call('GET', '/account/details', undefined, token)).status).toBe(401);
+    expect(await nameOf(account.token)).toBe(account.name);
+    expect(await answerOf(signIn(device))).toEqual(REFUSED);
+    const again = await sessionOf(account);
+    expect(await list(again)).toEqual([]);
+    const uses = await passkeyUses.find(harness.store, account.id);
+    expect(uses).toBeUndefined();
+    const { status, errors } = await remove(account.id);
+    expect([status, errors[0]?.detail]).toEqual([400, 'the user has no passkey']);
+    // The device may be found again.
+    expect((await add(again, await create(device, again))).status).toBe(201);
+    expect((await signIn(other.device)).status).toBe(201);
+  });
+
+  test('does not do so with the own account', async () => {
+    const { data } = await harness.call('GET', '/account/details');
+    expect((await remove(data.id)).status).toBe(409);
   });
 });
 

@@ -4,7 +4,7 @@ import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
 import type { ApiToken } from '../model/domain/token.ts';
 import { findToken } from '../model/token-records.ts';
-import { listSessionsOf } from '../tokens/session-operations.ts';
+import { endSessionsOf, listSessionsOf } from '../tokens/session-operations.ts';
 import { removeToken } from '../tokens/token-operations.ts';
 
 /** The caller's own sessions, newest first. @throws KeelsonError `workspace.not_found` for other callers than users */
@@ -26,4 +26,11 @@ export const endOwnSession = (
     const token = kind === 'user' ? await findToken(tx, sessionId) : undefined;
     if (token?.ownerKind !== 'session' || token.ownerId !== id) throw notFound('session');
     await removeToken(tx, token.id);
+  });
+
+/** Signs the caller out everywhere. @throws KeelsonError `workspace.not_found` for other callers than users */
+export const endOwnSessions = ({ store }: ServiceContext, { kind, id }: Principal): Promise<void> =>
+  store.transact(async (tx) => {
+    if (kind !== 'user') throw notFound('account');
+    await endSessionsOf(tx, id);
   });

@@ -17,7 +17,7 @@ import type { IdentityContext } from '../seams/identity-context.ts';
 import { findLastUse } from '../tokens/token-use-operations.ts';
 import { FACTOR, factorIn } from '../two-factor/two-factor-routes.ts';
 import { toSessionResource } from './session-document.ts';
-import { endOwnSession, listOwnSessions } from './session-list-operations.ts';
+import { endOwnSession, endOwnSessions, listOwnSessions } from './session-list-operations.ts';
 import { createSignIn } from './sign-in-operations.ts';
 
 const SIGN_IN = resourceBody(
@@ -57,6 +57,16 @@ export const sessionRoutes = (context: IdentityContext): Route[] =>
       success: 204,
       handle: async ({ principal, params }) => {
         await endOwnSession(context, principal, params.session_id);
+        return undefined;
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: '/account/sessions',
+      summary: 'Sign out everywhere: end all sessions of the caller',
+      success: 204,
+      handle: async ({ principal }) => {
+        await endOwnSessions(context, principal);
         return undefined;
       },
     }),

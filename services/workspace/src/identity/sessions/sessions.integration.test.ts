@@ -218,6 +218,19 @@ describe('a session', () => {
     expect((await signOut(session)).status).toBe(401);
   });
 
+  test('ends with all others when its user signs out everywhere, and API tokens stay', async () => {
+    const [{ name, token }, stranger] = [await newAccount(), await newAccount()];
+    const foreign = await tokenOf(signIn(harness, stranger.name, PASSWORD));
+    const leave = (of: string) => harness.call('DELETE', '/account/sessions', undefined, of);
+    for (const by of ['session', 'token']) {
+      const phone = await tokenOf(signIn(harness, name, PASSWORD));
+      const laptop = await tokenOf(signIn(harness, name, PASSWORD));
+      expect((await leave(by === 'session' ? laptop : token)).status).toBe(204);
+      expect([await isOpen(phone), await isOpen(laptop)]).toEqual([false, false]);
+    }
+    expect([await isOpen(token), await isOpen(foreign)]).toEqual([true, true]);
+  });
+
   test('ends by its time, which the site chooses', async () => {
     const { name } = await newAccount();
     await enablePasswords(harness, { 'session-minutes': 5 });

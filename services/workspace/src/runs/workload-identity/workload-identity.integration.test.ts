@@ -13,6 +13,8 @@
  * | `ReadToken` after its end, cancellation, expiry          | refused                                           |
  * | other keys, other algorithms, `none`, other texts        | refused                                           |
  * | a key after 30 days                                      | a new one is published a day before it signs      |
+ * | `rotate-key` of a site administrator                     | a new key signs at once                           |
+ * | `trim-key`                                               | the former keys are gone, and their tokens too    |
  */
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
@@ -343,6 +345,41 @@ describe('the keys', () => {
     const { keys } = JSON.parse(keysJson) as { readonly keys: readonly object[] };
     for (const key of keys)
       expect(Object.keys(key).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
+  });
+
+  test('change at once when a site administrator says so, and the former ones end with another request', async () => {
+    await using own = await startHarness({ config: { runnerToken: TOKEN } });
+    const shared = harness;
+    harness = own;
+    try {
+      const act = async (action: string) =>
+        (await own.call('POST', `/admin/oidc-settings/actions/${action}`)).status;
+      const kids = async () => (await keySet()).keys.map(({ kid }) => kid);
+      await own.runUpkeep();
+      own.clock.advance(30 * DAY_MS);
+      await own.runUpkeep();
+      const [first, waiting] = await kids();
+      const [given] = (await claimOf(OWN)).tokens;
+      const token = given?.token ?? '';
+      expect(decodeProtectedHeader(token).kid).toBe(first);
+      expect(await act('rotate-key')).toBe(204);
+      // One that has signed nothing yet goes as well: whoever has read the keys has read it.
+      const [kept, second, ...others] = await kids();
+      expect([kept, others]).toEqual([first, []]);
+      expect(second).not.toBe(waiting);
+      expect(await refusalOf(token)).toBe('none');
+      for (const _ of ['first', 'again']) {
+        expect(await act('trim-key')).toBe(204);
+        expect(await kids()).toEqual([second]);
+      }
+      expect(await refusalOf(token)).not.toBe('none');
+      const [later] = (await claimOf(OWN)).tokens;
+      expect(decodeProtectedHeader(later?.token ?? '').kid).toBe(second);
+      for (let more = 1; more < 10; more += 1) expect(await act('rotate-key')).toBe(204);
+      expect([await act('rotate-key'), (await kids()).length]).toEqual([409, 10]);
+    } finally {
+      harness = shared;
+    }
   });
 
   test('change after 30 days, and the new one is published for a day before it signs', async () => {

@@ -23,6 +23,17 @@ export const signerAmong = <T extends Dated>(keys: readonly T[], nowMs: number):
   return sorted.findLast((key) => signsFrom(key) <= nowMs) ?? sorted[0];
 };
 
+/** Keys without those that have not signed yet. */
+export const keysInUse = <T extends Dated>(keys: readonly T[], nowMs: number): readonly T[] => {
+  const signer = signerAmong(keys, nowMs);
+  return keys.filter(
+    ({ createdAtMs }) => signer !== undefined && createdAtMs <= signer.createdAtMs,
+  );
+};
+
+/** The time at which a key would have been made that signs from now on. */
+export const madeToSignAt = (nowMs: number): number => nowMs - PUBLISHED_AHEAD_MS;
+
 export const isKeyDue = (keys: readonly Dated[], nowMs: number): boolean =>
   keys.every(({ createdAtMs }) => createdAtMs + ROTATED_AFTER_MS <= nowMs);
 
