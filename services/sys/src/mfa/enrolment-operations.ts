@@ -1,6 +1,7 @@
 /** The keys that entities share with the server. */
 import { newPasscodeKey, passcodeAddress } from '@keelson/credentials';
 import { KeelsonError } from '@keelson/errors';
+import type { Reads } from '@keelson/storage';
 import { findEntity } from '../identity/entity-records.ts';
 import type { EntityRef } from '../tokens/domain/token-entry.ts';
 import type { TotpMethod } from './domain/totp-method.ts';
@@ -20,10 +21,11 @@ const refuse = (text: string): never => {
 
 const requireMethod = async (
   context: MfaContext,
+  reads: Reads,
   namespaceId: string,
   methodId: string,
 ): Promise<TotpMethod> =>
-  (await findMethodFor(context, context.store, namespaceId, methodId, 'totp')) ??
+  (await findMethodFor(context, reads, namespaceId, methodId, 'totp')) ??
   refuse(`method_id: there is no MFA method "${methodId}"`);
 
 /**
@@ -37,9 +39,10 @@ export const enrol = async (
   methodId: string,
 ): Promise<Enrolment | undefined> => {
   const { namespaceId, id: entityId } = entity;
-  const method = await requireMethod(context, namespaceId, methodId);
-  const key = await newPasscodeKey(method.keyBytes);
+  const { keyBytes } = await requireMethod(context, context.store, namespaceId, methodId);
+  const key = await newPasscodeKey(keyBytes);
   return context.store.transact(async (tx) => {
+    const method = await requireMethod(context, tx, namespaceId, methodId);
     const found = await findEntity(tx, namespaceId, entityId);
     if (found === undefined) return refuse(`entity_id: there is no entity "${entityId}"`);
     const place = { namespaceId, entityId, methodId };

@@ -13,6 +13,7 @@ import {
   listMethods,
   writeMethod,
 } from './mfa-records.ts';
+import { deleteFactorsFor } from './removed-factors.ts';
 
 const MAX_METHODS = 100;
 
@@ -112,24 +113,27 @@ export const listMethodsOf = async (
   );
 
 /**
- * Succeeds when there is none. The keys and passkeys of entities at the method remain until their entities are removed;
- * none of them is accepted.
+ * Succeeds when there is none. The keys and passkeys of entities for the method end with it, from which moment none is
+ * accepted.
  * @throws KeelsonError `request.invalid` while an enforcement names the method
  */
-export const deleteMethod = (
+export const deleteMethod = async (
   { store }: MfaContext,
   namespaceId: string,
   id: string,
   type: MethodType,
-): Promise<void> =>
-  store.transact(async (tx) => {
+): Promise<void> => {
+  const isDeleted = await store.transact(async (tx) => {
     const method = await findMethod(tx, namespaceId, id);
-    if (method?.type !== type) return;
+    if (method?.type !== type) return false;
     const user = (await listEnforcements(tx)).find(({ methodIds }) => methodIds.includes(id));
     if (user !== undefined)
       refuse(`the MFA method is in use by the login enforcement "${user.name}": change that first`);
     deleteMethodRecord(tx, method);
+    return true;
   });
+  if (isDeleted) await deleteFactorsFor(store, id);
+};
 
 const lineageOf = async (
   { namespaces }: Pick<MfaContext, 'namespaces'>,

@@ -118,16 +118,8 @@ export const writeSecret = (tx: Transaction, secret: TotpSecret): void =>
 export const deleteSecret = (tx: Transaction, place: SecretPlace): void =>
   secrets.delete(tx, keyOf(place));
 
-/** Part of the transaction that removes an entity. */
-export const deleteSecretsOf = async (
-  tx: Transaction,
-  { namespaceId, id }: { readonly namespaceId: string; readonly id: string },
-): Promise<void> => {
-  for (const methodId of await secrets.keys(tx, [namespaceId, id]))
-    deleteSecret(tx, { namespaceId, entityId: id, methodId });
-  for (const methodId of await uses.keys(tx, [namespaceId, id]))
-    uses.delete(tx, keyOf({ namespaceId, entityId: id, methodId }));
-};
+/** The records of passcodes, whose keys name the entity and the method. */
+export const PASSCODE_RECORDS = [secrets, uses] as const;
 
 export const findUse = async (reads: Reads, place: SecretPlace): Promise<PasscodeUse> =>
   (await uses.find(reads, keyOf(place))) ?? UNUSED;

@@ -71,3 +71,19 @@ test('the key of an entity that is merged into another one ends, and that of the
     `shared/mfa-totp-secrets/root/${into}/${method_id}`,
   ]);
 });
+
+test('the keys of any number of entities end with their method', async () => {
+  const make = async () =>
+    (await must('POST', `${METHODS}/totp`, { issuer: 'S', qr_size: 0 })).method_id;
+  const [method_id, other] = [await make(), await make()];
+  const people = Array.from({ length: 205 }, (_, at) => `person-${at}`);
+  for (const name of people) {
+    const { id } = await must('POST', 'identity/entity', { name });
+    await must('POST', `${METHODS}/totp/admin-generate`, { method_id, entity_id: id });
+    if (name === 'person-0')
+      await must('POST', `${METHODS}/totp/admin-generate`, { method_id: other, entity_id: id });
+  }
+  await must('DELETE', `${METHODS}/totp/${method_id}`);
+  const left = await harness.store.scan('shared/mfa-totp-secrets/');
+  expect(left.map(({ path }) => path.split('/').at(-1))).toEqual([other]);
+});

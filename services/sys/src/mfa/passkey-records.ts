@@ -101,13 +101,5 @@ export const writePasskeyUses = (
   });
 };
 
-/** Part of the transaction that removes an entity. */
-export const deletePasskeysOf = async (
-  tx: Transaction,
-  { namespaceId, id }: { readonly namespaceId: string; readonly id: string },
-): Promise<void> => {
-  for (const methodId of await enrolled.keys(tx, [namespaceId, id]))
-    enrolled.delete(tx, keyOf({ namespaceId, entityId: id, methodId }));
-  for (const methodId of await uses.keys(tx, [namespaceId, id]))
-    uses.delete(tx, keyOf({ namespaceId, entityId: id, methodId }));
-};
+/** The records of passkeys, whose keys name the entity and the method. */
+export const PASSKEY_RECORDS = [enrolled, uses] as const;

@@ -7,7 +7,7 @@
  * | a cluster without a public address     | has a method only with origins of its own                        |
  * | a registration at a secondary          | is made by the primary, and known at both                        |
  * | an origin that the primary has not     | is refused there                                                 |
- * | a method that is deleted               | offers nothing, and nobody registers for it                      |
+ * | a method that is deleted               | leaves no passkey and no key, and nobody registers for it        |
  */
 import { openSoftwareAuthenticator } from '@keelson/testkit/software-authenticator';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -23,6 +23,7 @@ import {
 } from '../../test/sys-harness.ts';
 
 const ORIGIN = 'https://keelson.example.com';
+const TOTP_METHODS = 'identity/mfa/method/totp';
 const PLACES = ['shared/mfa-passkeys/', 'local/mfa-passkey-uses/'];
 
 const must = async (cluster: SysHarness, path: string, body: object): Promise<Document> => {
@@ -68,7 +69,7 @@ describe('in one cluster', () => {
     expect(await pathsOf(harness)).toEqual([]);
   });
 
-  test('a method that is deleted offers nothing, and nobody registers for it', async () => {
+  test('a method that is deleted leaves no passkey and no key, and nobody registers for it', async () => {
     const { method_id: methodId } = await must(harness, PASSKEY_METHODS, {});
     const id = await enrol(uuid, methodId);
     const { client_token: token } = await logIn(harness, uuid);
@@ -79,9 +80,20 @@ describe('in one cluster', () => {
     ]);
     expect((await read('LIST', '')).keys).toEqual([methodId]);
     expect(await read('GET', `/${methodId}`)).toMatchObject({ type: 'webauthn' });
+    const { method_id: kept } = await must(harness, PASSKEY_METHODS, {});
+    const { method_id: app } = await must(harness, TOTP_METHODS, { issuer: 'Site' });
+    const place = { method_id: app, entity_id: id };
+    await must(harness, `${TOTP_METHODS}/admin-generate`, place);
+    await enrol(uuid, kept);
     await harness.asRoot('DELETE', `${PASSKEY_METHODS}/${methodId}`);
+    expect((await read('GET', `/entity/${id}`)).passkeys).toMatchObject([{ method_id: kept }]);
+    expect(await pathsOf(harness)).toEqual(PLACES.map((at) => `${at}root/${id}/${kept}`));
+    const keys = async () => (await harness.store.scan('shared/mfa-totp-secrets/')).length;
+    expect(await keys()).toBe(1);
+    await harness.asRoot('DELETE', `${TOTP_METHODS}/${app}`);
+    expect(await keys()).toBe(0);
     const own = await harness.call('GET', `${PASSKEY_METHODS}/own`, { token });
-    expect(own.body.data.methods).toEqual([]);
+    expect(own.body.data.methods).toMatchObject([{ id: kept }]);
     const again = await enrolPasskey(harness, { token, methodId, origin: ORIGIN });
     expect(again.body.errors).toEqual([
       `method_id: there is no MFA method "${methodId}" of passkeys`,
