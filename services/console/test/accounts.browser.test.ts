@@ -98,7 +98,7 @@ describe('accounts', { timeout: PATIENCE_MS }, () => {
     expect(await page.getByLabel('User name or mail address').count()).toBe(0);
   });
 
-  test('list where they are signed in, and end a session from another', async () => {
+  test('list where they are signed in, and end a session from another, or all at once', async () => {
     const first = await site.open('/app');
     await fillPassword(first.page, 'ada', PASSWORD);
     await heading(first.page, 'Organizations');
@@ -115,6 +115,15 @@ describe('accounts', { timeout: PATIENCE_MS }, () => {
       await expect.poll(() => end.count()).toBe(left - 1);
     }
     expect(await statusOf(token)).toBe(401);
+    const other = await site.open('/app');
+    await fillPassword(other.page, 'ada', PASSWORD);
+    await heading(other.page, 'Organizations');
+    const tokens = [await tokenIn(other.page), await tokenIn(page)];
+    expect(await Promise.all(tokens.map(statusOf))).toEqual([200, 200]);
+    await page.getByRole('button', { name: 'End all sessions' }).click();
+    await page.getByRole('button', { name: 'End them' }).click();
+    await page.getByLabel('User name or mail address').waitFor();
+    expect(await Promise.all(tokens.map(statusOf))).toEqual([401, 401]);
     expect(problems).toEqual([]);
   });
 

@@ -116,6 +116,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   'runs/run-actions.tsx': ['confirms, discards or cancels a run'],
   'runs/run-history.tsx': ['adds a comment'],
   'second-factors/enforcements.tsx': ['adds an enforcement'],
+  'second-factors/lost-factor.tsx': ['finds a person', 'removes what the person has'],
   'second-factors/methods.tsx': ['adds a method'],
   'session/account-passkey.ts': [
     'begins to sign in',

@@ -65,6 +65,7 @@ const addPasskey = async (page: Page, name: string): Promise<void> => {
 };
 
 let methodId: string;
+let idOfGrace: string;
 
 /** Makes the logins of people wait for one of the methods. */
 const ask = (methodIds: readonly string[], entityIds: readonly string[]) =>
@@ -149,6 +150,7 @@ describe('passkeys', { timeout: PATIENCE_MS }, () => {
 
   test('that are not there are told of, and an app is used in their place', async () => {
     const entityId = await logIn('grace');
+    idOfGrace = entityId;
     const page = await openFor('grace');
     const device = await addAuthenticator(page);
     await addPasskey(page, 'key');
@@ -180,6 +182,28 @@ describe('passkeys', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Use my passkey' }).click();
     const text = await page.getByRole('alert').textContent();
     expect(text).toContain('are bound to localhost, and this page is at 127.0.0.1');
+  });
+
+  test('of somebody who has lost them are removed by an administrator', async () => {
+    const passkeysOfGrace = async () =>
+      (await site.readSecret(`${METHODS}/entity/${idOfGrace}`)).data['passkeys'];
+    expect(await passkeysOfGrace()).toHaveLength(1);
+    const { page, problems } = await site.openSignedIn('/ui/second-factors');
+    const remove = async (name: string): Promise<void> => {
+      const label = 'Remove from a person: passkeys of the team';
+      await page.getByRole('button', { name: label }).click();
+      await page.getByLabel('User name').fill(name);
+      await page.getByLabel('Signs in by').selectOption('people/ (userpass)');
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+    };
+    await remove('nobody');
+    await page.getByText('Nobody has signed in there as "nobody".').waitFor();
+    expect(await faultsInVariants(page, 'lost passkey')).toEqual({});
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await remove('grace');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(await passkeysOfGrace()).toEqual([]);
+    expect(problems).toEqual([]);
   });
 });
 

@@ -1,19 +1,39 @@
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
+import { readSession } from '../api/session.ts';
+import { callWorkspaces } from '../api/workspaces-api.ts';
+import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { formatTime } from '../components/format.ts';
 import { Card } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
+import { leaveSession } from '../session/sign-out.ts';
 import { programOf } from './program.ts';
 
 type Session = ResourceAttributes['sessions'];
 
 const PATH = 'account/sessions';
 
+const EndSessions = () => (
+  <ActionButton
+    label="End all sessions"
+    tone="danger"
+    title="End all sessions?"
+    confirm="End them"
+    act={() => callWorkspaces('DELETE', PATH)}
+    onDone={() => {
+      if (readSession().isOwnSession === true) leaveSession();
+    }}
+    commands={[workspacesCurl('DELETE', PATH)]}
+  >
+    <p>You are signed out everywhere, here too. API tokens that were made in a session stay.</p>
+  </ActionButton>
+);
+
 /** Where the user is signed in, with buttons that end each session. */
 export const SessionsCard = () => (
-  <Card title="Sessions">
+  <Card title="Sessions" actions={<EndSessions />}>
     <PagedList<Session> path={PATH} empty="You have used an API token, and are signed in nowhere.">
       {({ data }) => (
         <DataTable

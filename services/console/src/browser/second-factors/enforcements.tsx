@@ -6,13 +6,11 @@ import { DataTable } from '../components/data-table.tsx';
 import {
   type AuthMounts,
   type Enforcement,
+  loginMountsOf,
   type Method,
   pathOfEnforcement,
   titleOfMethod,
 } from './login-mfa.ts';
-
-/** Mounts by which nobody signs in. */
-const WITHOUT_LOGINS: readonly string[] = ['token', 'ns_token'];
 
 const create = ({ text, isChecked }: Fields, methods: readonly Method[], mounts: AuthMounts) =>
   callSecrets('POST', pathOfEnforcement(text('name').trim()), {
@@ -27,9 +25,7 @@ const create = ({ text, isChecked }: Fields, methods: readonly Method[], mounts:
 /** Creates a login enforcement for the logins of mounts. */
 export const AddEnforcement = (props: { methods: readonly Method[]; mounts: AuthMounts }) => {
   const { methods } = props;
-  const mounts = Object.fromEntries(
-    Object.entries(props.mounts).filter(([, { type }]) => !WITHOUT_LOGINS.includes(type)),
-  );
+  const mounts = Object.fromEntries(loginMountsOf(props.mounts));
   return (
     <ActionButton
       label="Add an enforcement"

@@ -28,6 +28,13 @@ export type AuthMounts = Readonly<
   Record<string, { readonly accessor: string; readonly type: string }>
 >;
 
+/** Mounts by which nobody signs in. */
+const WITHOUT_LOGINS: readonly string[] = ['token', 'ns_token'];
+
+/** The mounts by which people sign in, with their paths. */
+export const loginMountsOf = (mounts: AuthMounts) =>
+  Object.entries(mounts).filter(([, { type }]) => !WITHOUT_LOGINS.includes(type));
+
 export const titleOfMethod = ({ id, name }: Method): string => (name === '' ? id : name);
 
 /** @param name of an enforcement */

@@ -4,7 +4,15 @@ import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { secretsCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
-import { type Method, PASSKEYS, pathOfMethod, TOTP, titleOfMethod } from './login-mfa.ts';
+import {
+  type AuthMounts,
+  type Method,
+  PASSKEYS,
+  pathOfMethod,
+  TOTP,
+  titleOfMethod,
+} from './login-mfa.ts';
+import { LOOKUP, pathOfRemoval, RemoveFromPerson } from './lost-factor.tsx';
 
 const KINDS = { totp: 'passcodes of an app', webauthn: 'passkeys' } as const;
 
@@ -83,30 +91,45 @@ const DeleteMethod = ({ method }: { method: Method }) => (
     commands={[secretsCurl('DELETE', pathOfMethod(method))]}
   >
     <p>
-      The {method.type === 'totp' ? 'keys' : 'passkeys'} that people have for it are of use no more,
-      and cannot be brought back. A method that a login enforcement names is not deleted.
+      The {method.type === 'totp' ? 'keys' : 'passkeys'} that people have for it are removed with
+      it, and cannot be brought back. A method that a login enforcement names is not deleted.
     </p>
   </ActionButton>
 );
 
-export const MethodTable = ({ methods, may }: { methods: readonly Method[]; may: May }) => (
-  <DataTable
-    label="Methods"
-    rows={methods}
-    keyOf={({ id }) => id}
-    columns={[
-      { title: 'Name', isName: true, cell: titleOfMethod },
-      { title: 'Asks for', cell: ({ type }) => KINDS[type] },
-      {
-        title: 'Installation called',
-        cell: ({ issuer, relying_party_name: name }) => issuer ?? name ?? '–',
-      },
-      { title: 'Id', cell: ({ id }) => <code>{id}</code> },
-      {
-        title: 'Actions',
-        isActions: true,
-        cell: (method) => may(pathOfMethod(method), 'delete') && <DeleteMethod method={method} />,
-      },
-    ]}
-  />
-);
+/** @param props.mounts undefined while nobody knows how people sign in */
+export const MethodTable = (props: {
+  methods: readonly Method[];
+  mounts: AuthMounts | undefined;
+  may: May;
+}) => {
+  const { methods, mounts, may } = props;
+  return (
+    <DataTable
+      label="Methods"
+      rows={methods}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'Name', isName: true, cell: titleOfMethod },
+        { title: 'Asks for', cell: ({ type }) => KINDS[type] },
+        {
+          title: 'Installation called',
+          cell: ({ issuer, relying_party_name: name }) => issuer ?? name ?? '–',
+        },
+        { title: 'Id', cell: ({ id }) => <code>{id}</code> },
+        {
+          title: 'Actions',
+          isActions: true,
+          cell: (method) => (
+            <>
+              {mounts !== undefined &&
+                may(pathOfRemoval(method), 'update') &&
+                may(LOOKUP, 'update') && <RemoveFromPerson method={method} mounts={mounts} />}
+              {may(pathOfMethod(method), 'delete') && <DeleteMethod method={method} />}
+            </>
+          ),
+        },
+      ]}
+    />
+  );
+};

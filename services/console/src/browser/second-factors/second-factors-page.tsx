@@ -15,6 +15,7 @@ import {
   pathOfMethod,
   TOTP,
 } from './login-mfa.ts';
+import { LOOKUP, pathOfRemoval } from './lost-factor.tsx';
 import { AddMethod, MethodTable } from './methods.tsx';
 
 /** Nobody knows the name of the next one before it is typed. */
@@ -30,7 +31,9 @@ export const SecondFactorsPage = () => {
     TOTP,
     PASSKEYS,
     ENFORCEMENT_OF_ANY_NAME,
+    LOOKUP,
     ...found.map(pathOfMethod),
+    ...found.map(pathOfRemoval),
     ...named.map(({ name }) => pathOfEnforcement(name)),
   ]);
   const types = [
@@ -48,7 +51,7 @@ export const SecondFactorsPage = () => {
             found.length === 0 ? (
               <Empty>No method. A login asks for the first factor alone.</Empty>
             ) : (
-              <MethodTable methods={found} may={may} />
+              <MethodTable methods={found} mounts={mounts.data ?? undefined} may={may} />
             )
           }
         </Loaded>
