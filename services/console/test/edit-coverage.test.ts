@@ -50,6 +50,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
     'turns it off',
   ],
   'agents/agent-pools-page.tsx': ['creates a pool'],
+  'app/action-sources.ts': ['asks for capabilities'],
   'audit/audit-page.tsx': ['adds a device'],
   'certificates/acme-accounts-card.tsx': ['closes an account or opens it again'],
   'certificates/addresses-card.tsx': [

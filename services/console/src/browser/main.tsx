@@ -5,6 +5,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/queries.ts';
 import { router } from './app/router.ts';
+import { applyTheme } from './look/theme.ts';
 import './look/tokens.css';
 import './look/base.css';
 import './look/controls.css';
@@ -15,6 +16,7 @@ import './look/pages.css';
 // loaded.
 addEventListener('vite:preloadError', () => location.reload());
 
+applyTheme();
 const place = document.getElementById('console');
 if (place !== null)
   createRoot(place).render(

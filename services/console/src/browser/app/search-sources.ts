@@ -14,7 +14,10 @@ import {
 export interface Found {
   readonly title: string;
   readonly more?: string;
+  /** The page that is opened, or a name of what is performed. */
   readonly address: string;
+  /** Performs an action that has no page. */
+  readonly perform?: () => void;
 }
 
 /** Matches of one source. */
@@ -52,7 +55,7 @@ interface Named {
 }
 
 /** Reads what does not depend on the text, at most every half minute. */
-const keep = <Value>(
+export const keep = <Value>(
   { client }: Search,
   name: string,
   read: () => Promise<Value>,
@@ -79,7 +82,7 @@ const matching = (all: readonly Found[], text: string): Findings => {
 };
 
 /** Places that are searched one by one, of which there may be more. */
-interface Places {
+export interface Places {
   readonly names: readonly string[];
   readonly scope?: string;
 }
@@ -91,7 +94,7 @@ const firstOf = (all: readonly string[], count: number, limit: number, kind: str
     : { names: all.slice(0, limit), scope: `Searched in ${limit} of ${count} ${kind}.` };
 
 /** The organization whose pages are shown, and the first others. */
-const organizations = async (search: Search): Promise<Places> => {
+export const organizations = async (search: Search): Promise<Places> => {
   const { data, meta } = await keep(search, 'organizations', () =>
     callWorkspaces<ListDocument<Named>>('GET', `organizations?page[size]=${MAX_ORGANIZATIONS}`),
   );
@@ -168,13 +171,15 @@ const authorities = (search: Search): Promise<readonly string[]> =>
       .map(([path]) => path.replace(/\/$/, ''));
   });
 
-const authorityAddress = (mount: string): string => `/ui/certificates/${encodeURIComponent(mount)}`;
+/** The page of an authority. */
+export const authorityAddress = (mount: string): string =>
+  `/ui/certificates/${encodeURIComponent(mount)}`;
 
 const certificateAddress = (mount: string, serial: string): string =>
   `${authorityAddress(mount)}/certificate/${serial}`;
 
 /** A list of each authority that is read as a whole. */
-const inAuthorities = (
+export const inAuthorities = (
   title: string,
   read: (mount: string) => Promise<Pick<Findings, 'found' | 'scope'>>,
 ): SearchSource => ({

@@ -76,6 +76,7 @@ export const CreateAuthority = () => {
   return (
     <ActionButton
       label="Create authority"
+      opensAt="create-authority"
       title="Create a certificate authority"
       confirm="Create"
       tone="primary"

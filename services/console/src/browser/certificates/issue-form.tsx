@@ -60,7 +60,13 @@ const OtherNameFields = (props: { values: OtherNames; onChange: (values: OtherNa
   </details>
 );
 
-export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
+export const IssueForm = (props: {
+  mount: string;
+  role: string;
+  /** Whether its first field takes the focus. */
+  isFocused?: boolean;
+}) => {
+  const { mount, role, isFocused = false } = props;
   const [name, setName] = useState('');
   const [others, setOthers] = useState<OtherNames>({});
   const [ttl, setTtl] = useState('24h');
@@ -94,6 +100,7 @@ export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
           Name of the certificate
           <input
             required
+            autoFocus={isFocused}
             autoComplete="off"
             placeholder="www.example.com"
             value={name}

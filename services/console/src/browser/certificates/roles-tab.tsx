@@ -8,6 +8,7 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
 import { Loaded, Skeleton } from '../components/loaded.tsx';
+import { useOpenedByAddress } from '../components/opened-by-address.ts';
 import { Card, Empty } from '../components/page.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { secretTarget } from '../editing/edit-target.ts';
@@ -23,6 +24,7 @@ const RoleCard = ({ mount, name }: { mount: string; name: string }) => {
   const { data: role } = useSecret<Role>(path);
   const may = useCapabilities([path, issuePath]);
   const [isIssuing, setIssuing] = useState(false);
+  useOpenedByAddress(`issue-${encodeURIComponent(name)}`, () => setIssuing(true));
   return (
     <Card title={name}>
       {role === undefined && <Skeleton />}
@@ -82,7 +84,7 @@ const RoleCard = ({ mount, name }: { mount: string; name: string }) => {
           </ActionButton>
         )}
       </div>
-      {isIssuing && <IssueForm mount={mount} role={name} />}
+      {isIssuing && <IssueForm mount={mount} role={name} isFocused />}
       <Commands commands={[secretsCurl('GET', path), vaultCommand(`vault read ${path}`)]} />
     </Card>
   );

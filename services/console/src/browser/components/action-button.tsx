@@ -4,6 +4,7 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { type Command, Commands } from './commands.tsx';
 import { Modal } from './modal.tsx';
+import { useOpenedByAddress } from './opened-by-address.ts';
 import { Problem } from './page.tsx';
 
 /** Values of a dialog's fields, by field name. */
@@ -50,6 +51,8 @@ export interface ActionButtonProps {
   readonly onDone?: () => void;
   /** The same action on the command line. */
   readonly commands: readonly Command[];
+  /** The end of the page's address, after "#", that opens the dialog. */
+  readonly opensAt?: string;
   /** Text that the user has to type before confirming. */
   readonly typed?: string;
 }
@@ -70,6 +73,7 @@ export const ActionButton = (props: ActionButtonProps) => {
     setTyped('');
     setOpen(true);
   };
+  useOpenedByAddress(props.opensAt, open);
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     action.run(fieldsOf(event.currentTarget));

@@ -5,6 +5,7 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Problem } from '../components/page.tsx';
+import { applyTheme } from '../look/theme.ts';
 import '../look/tokens.css';
 import '../look/base.css';
 import '../look/controls.css';
@@ -13,6 +14,7 @@ import type { ApiDescription } from './api-description.ts';
 import './docs.css';
 import { Reference } from './reference.tsx';
 
+applyTheme();
 const place = document.getElementById('reference');
 if (place !== null) {
   const root = createRoot(place);

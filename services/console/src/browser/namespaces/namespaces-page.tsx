@@ -50,6 +50,7 @@ export const NamespacesPage = () => {
         may(ANY, 'update') && (
           <ActionButton
             label="Create namespace"
+            opensAt="create-namespace"
             title="Create a namespace"
             confirm="Create"
             tone="primary"

@@ -26,6 +26,7 @@ export const PoliciesPage = () => {
         may('sys/policies/acl/new', 'update') && (
           <ActionButton
             label="Create policy"
+            opensAt="create-policy"
             title="Create a policy"
             confirm="Create"
             tone="primary"

@@ -64,6 +64,7 @@ export const ProjectsPage = () => {
         may('can-create-project') && (
           <ActionButton
             label="Create project"
+            opensAt="create-project"
             title={`Create a project in ${organization}`}
             confirm="Create"
             tone="primary"

@@ -52,6 +52,7 @@ export const LockCard = (props: {
         {!locked && permissions['can-lock'] && (
           <ActionButton
             label="Lock"
+            opensAt={`lock-${id}`}
             title={`Lock ${workspace.name}?`}
             confirm="Lock"
             act={act('lock')}
@@ -73,6 +74,7 @@ export const LockCard = (props: {
         {locked && permissions['can-unlock'] && (
           <ActionButton
             label="Unlock"
+            opensAt={`unlock-${id}`}
             title={`Unlock ${workspace.name}?`}
             confirm="Unlock"
             act={act('unlock')}

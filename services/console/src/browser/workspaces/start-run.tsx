@@ -114,6 +114,7 @@ export const StartRun = (props: {
     <ActionButton
       label={isDestroy ? 'Plan to destroy' : 'Start a run'}
       title={isDestroy ? `Plan to destroy what ${name} manages` : `Start a run in ${name}`}
+      {...(!isDestroy && { opensAt: `start-run-${id}` })}
       confirm={isDestroy ? 'Plan the destruction' : 'Start'}
       tone={isDestroy ? 'danger' : 'primary'}
       act={start}

@@ -101,6 +101,7 @@ const CreateWorkspace = ({ organization }: { organization: string }) => {
   return (
     <ActionButton
       label="Create workspace"
+      opensAt="create-workspace"
       title={`Create a workspace in ${organization}`}
       confirm="Create"
       tone="primary"
