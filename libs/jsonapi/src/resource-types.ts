@@ -39,6 +39,7 @@ export const SCHEMA_NAMES = {
   'reserved-tag-keys': 'ReservedTagKey',
   resources: 'ManagedInstance',
   'run-events': 'RunEvent',
+  'run-statistics': 'RunStatistics',
   'run-triggers': 'RunTrigger',
   runs: 'Run',
   sessions: 'Session',

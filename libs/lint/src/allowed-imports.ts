@@ -16,7 +16,7 @@ export const allowedImports: AllowedImports = {
     'credentials locks metrics passkeys rpc runtime supervisor',
     'bus edge objects',
     'jsonapi outbound replication secrets-api',
-    'cluster-member openid repositories',
+    'cluster-member history openid repositories',
     'engine',
     'sandbox',
     'agent',
