@@ -19,7 +19,8 @@ import {
   type ThisCluster,
   whileOpen,
 } from '@keelson/engine';
-import { type LeaseStore, Wakeup } from '@keelson/locks';
+import { historyWork } from '@keelson/history';
+import { type LeaseStore, runPeriodically, Wakeup } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
 import type { ClientCertificatesDefinition } from '@keelson/proto/auth/v1/client_certificates';
@@ -37,7 +38,7 @@ import {
   envelopeWarnings,
   secretsComponents,
 } from '@keelson/secrets-api';
-import type { Barrier, Store } from '@keelson/storage';
+import { type Barrier, type Store, takeFence } from '@keelson/storage';
 import { type AcmeService, createAcmeService } from './acme/acme-service.ts';
 import type { OpenOrderLimits } from './acme/orders/open-orders.ts';
 import { authorityUrlRoutes } from './authority-urls/authority-url-routes.ts';
@@ -78,6 +79,7 @@ import { type IssuingRouteParts, issuingRoutes } from './issuing/issuing-routes.
 import { createCompromisedKeys } from './keys/compromised-keys.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { createPkiCounters, type PkiCounters } from './metrics/counters.ts';
+import { createMountHistory, historyRoutes, type MountHistory } from './metrics/mount-history.ts';
 import { createOcspResponder, type OcspResponder } from './ocsp/ocsp-operations.ts';
 import { ocspRoutes } from './ocsp/ocsp-routes.ts';
 import type { RevocationParts } from './revocation/revocation-operations.ts';
@@ -136,6 +138,7 @@ export interface PkiService {
 
 interface SharedParts extends IssuingRouteParts, RevocationParts, EstParts {
   readonly counters: PkiCounters;
+  readonly history: MountHistory;
   readonly crlBuilder: CrlBuilder;
   readonly logger: Logger;
 }
@@ -165,6 +168,7 @@ const pkiRoutes = (
     ...caSigningRoutes(shared),
     ...certificateListRoutes({ store, clock }),
     ...certificateRoutes(store),
+    ...historyRoutes(shared.history),
     ...revocationRoutes(shared),
     ...clusterListRoutes(store),
     ...crlConfigRoutes(shared),
@@ -238,11 +242,19 @@ const startPkiWorkers = ({
   readonly mounts: () => readonly Mount[];
 }): readonly Worker[] => {
   const isInSet = () => member.roleOf('performance') !== undefined;
+  const { store, clock, leases, history } = shared;
+  const takingFence = (lease: string) => takeFence(store, lease);
   const upkeep = { ...shared, isInSet, wakeup: upkeepWakeup, mounts };
   const work = {
     'cluster state': (signal: AbortSignal) => followMounts(follower, signal),
     'crl upkeep': (signal: AbortSignal) => runCrlUpkeep(upkeep, signal),
     'auto tidy': (signal: AbortSignal) => runAutoTidy({ ...shared, tidy, mounts }, signal),
+    history: (signal: AbortSignal) =>
+      runPeriodically(
+        { name: 'pki/history', leases, clock, takeFence: takingFence },
+        historyWork(history),
+        signal,
+      ),
     ...acme.workers,
   };
   return Object.entries(work).map(([name, run]) => startWorker(name, run, shared));
@@ -278,13 +290,20 @@ export const composePki = (parts: PkiParts): PkiService => {
     clock,
     mayHaveUnstored: createUnstoredView(store),
   });
-  const counters = createPkiCounters(parts.registry);
+  let mounts: readonly Mount[] = [];
+  const history = createMountHistory({
+    store,
+    clock,
+    mounts: () => mounts,
+    mayWrite: () => !barrier.isSealed && member.gate.closed !== 'all',
+  });
+  const counters = createPkiCounters(parts.registry, history);
   const shared = {
     store,
     cluster: () => thisCluster,
     carry,
     authorities,
-    maker: new CertificateMaker(logger, () => counters.issued.inc()),
+    maker: new CertificateMaker(logger, (mount) => counters.issued.inc(mount)),
     compromisedKeys: createCompromisedKeys(store),
     crlBuilder,
     clock,
@@ -294,12 +313,12 @@ export const composePki = (parts: PkiParts): PkiService => {
     identities,
     clientCertificates,
     counters,
+    history,
   };
   const policyCalls = new PolicyCalls(clock);
   const isPerformanceSecondary = () => member.roleOf('performance')?.role === 'secondary';
   const policy = { ...shared, policyCalls, isPerformanceSecondary };
   const tidy = createTidyRunner({ ...shared, stopping: stopping.signal });
-  let mounts: readonly Mount[] = [];
   registerExpiryMetrics(parts.registry, { ...shared, barrier, mounts: () => mounts });
   const upkeepWakeup = new Wakeup();
   const acme = createAcmeService({
@@ -374,6 +393,9 @@ export const composePki = (parts: PkiParts): PkiService => {
       stopping.abort();
       await Promise.all(workers.map((worker) => worker.stop()));
       await tidy.settled();
+      await history.write().catch((err: unknown) => {
+        logger.warn({ err }, 'what happened in the last minute is not in the history');
+      });
       await member.stop();
       await shared.maker.forget();
       workers = [];

@@ -67,7 +67,7 @@ export const openChallengeSite = async () => {
   ) => {
     const abort = new AbortController();
     const worker = new ValidationWorker({
-      counters: createPkiCounters(createRegistry('test')),
+      counters: createPkiCounters(createRegistry('test'), { note: () => undefined }),
       store,
       clock,
       logger: createLogger({ name: 'test', level: 'silent' }),

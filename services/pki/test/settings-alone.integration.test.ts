@@ -245,6 +245,10 @@ const WAYS: readonly Way[] = [
     observe: async ({ call }, path) => (await call('GET', path)).data,
   },
   {
+    path: /^history$/,
+    values: () => ({ window: { value: 'month' } }),
+  },
+  {
     path: /^tidy$/,
     least: () => ({ tidy_cert_store: true }),
     values: () => ({

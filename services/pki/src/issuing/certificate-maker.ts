@@ -25,10 +25,10 @@ const usesLibuv = ({ issuer, role, order }: OrderUnderIssuer): boolean =>
 export class CertificateMaker {
   readonly #pool: ThreadPool<OrderUnderIssuer, NewCertificate>;
 
-  readonly #onMade: () => void;
+  readonly #onMade: (mount: string) => void;
 
-  /** @param onMade called after each certificate */
-  constructor(logger: Logger, onMade: () => void = () => undefined) {
+  /** @param onMade called with the uuid of the mount after each certificate */
+  constructor(logger: Logger, onMade: (mount: string) => void = () => undefined) {
     this.#onMade = onMade;
     this.#pool = new ThreadPool(
       {
@@ -67,7 +67,7 @@ export class CertificateMaker {
   ): Promise<NewCertificate> {
     const ordered = { issuer, role, order };
     const made = await this.#pool.run(ordered, { owner: mount, isAlone: usesLibuv(ordered) });
-    this.#onMade();
+    this.#onMade(mount);
     return made;
   }
 

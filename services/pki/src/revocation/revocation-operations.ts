@@ -245,7 +245,7 @@ const recordRevocation = async (
     });
     return { revokedAtMs, reason, change };
   });
-  if (recorded.change === 'first') counters.revoked.inc();
+  if (recorded.change === 'first') counters.revoked.inc(mount.uuid);
   return recorded;
 };
 

@@ -205,6 +205,6 @@ export const finalizeOrder = async (
     }
     return changed;
   });
-  parts.counters.acmeOrdersFinished.inc();
+  parts.counters.acmeOrdersFinished.inc(mount.uuid);
   return finished;
 };

@@ -177,7 +177,7 @@ export const createOrder = async (
     await checkReplaced(tx, mount, accountId, request);
     orderRecords(mount).write(tx, orderKey(accountId, id), order);
   });
-  parts.counters.acmeOrdersCreated.inc();
+  parts.counters.acmeOrdersCreated.inc(mount.uuid);
   return { id, order };
 };
 
