@@ -9,6 +9,7 @@ import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { WorkloadIdentityDefinition } from '@keelson/proto/workspace/v1/workload_identity';
 import type { RpcService } from '@keelson/rpc';
+import { startWorker, type Worker } from '@keelson/runtime';
 import { createCertificateQuestion } from './access/certificate-question.ts';
 import { createServeApiV2 } from './api-v2/serve-api-v2.ts';
 import { createApplication } from './application.ts';
@@ -32,6 +33,11 @@ import { createRateQuotas } from './limits/rate-quotas.ts';
 import type { SharedCount } from './limits/shared-count.ts';
 import { createShares } from './limits/shares.ts';
 import { createMetrics, type RequestMetrics } from './metrics/metrics.ts';
+import {
+  createRequestCounter,
+  type RequestCounter,
+  withRequestCounts,
+} from './metrics/request-counts.ts';
 import { withSysMetrics } from './metrics/sys-metrics.ts';
 import { withVendorDocument } from './openapi/vendor-document.ts';
 import { createReadiness } from './probes/readiness.ts';
@@ -54,6 +60,8 @@ export {
 
 /** From the signal to stop until open connections are closed. */
 const STOP_WITHIN_MS = 25_000;
+/** For the counts of the last minute, which are not worth a longer end. */
+const LAST_COUNTS_WITHIN_MS = 1000;
 
 export interface GatewayParts {
   readonly config: GatewayConfig;
@@ -107,14 +115,12 @@ export interface Gateway {
 /** sys with what only the gateway can add to its answers. */
 const withOwnParts = (
   services: GatewayParts['services'],
-  metrics: RequestMetrics,
+  { metrics, requestCounter }: { metrics: RequestMetrics; requestCounter: RequestCounter },
   auditLog: AuditLog,
   clock: Clock,
 ): EdgeService => {
-  const sys = withRecentRequests(
-    withRestoredDevices(withSysMetrics(services.sys, metrics), auditLog),
-    auditLog,
-  );
+  const counted = withRequestCounts(withSysMetrics(services.sys, metrics), requestCounter);
+  const sys = withRecentRequests(withRestoredDevices(counted, auditLog), auditLog);
   return withServiceHealth(withVendorDocument(sys, services), services, clock);
 };
 
@@ -197,10 +203,12 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     ],
   });
   const bodies = toBodyLimits(config, limits);
+  const requestCounter = createRequestCounter(access, clock);
   const metrics = createMetrics(
     parts.registry,
     () => readiness.state(),
     () => bodies.budget.heldBytes(),
+    (...finished) => requestCounter.count(...finished),
   );
   const auditLog = createAuditLog({
     access,
@@ -229,7 +237,10 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   const clientCertificates = createClientCertificates(config.clientCertificatesFrom);
   const serveV1 = createServeV1({
     access,
-    services: { ...services, sys: withOwnParts(services, metrics, auditLog, clock) },
+    services: {
+      ...services,
+      sys: withOwnParts(services, { metrics, requestCounter }, auditLog, clock),
+    },
     audit,
     bodies,
     shares,
@@ -293,10 +304,15 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     app.routing(request, response),
   );
 
+  let counting: Worker | undefined;
   return {
     start: async () => {
       await app.ready();
       const addresses = await servers.listen();
+      counting = startWorker('request counts', (signal) => requestCounter.run(signal), {
+        logger,
+        clock,
+      });
       logger.info({ addresses }, 'listening');
       if (!config.auditRequired) logger.warn('requests are served even if no audit device records');
       return { addresses };
@@ -316,6 +332,10 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       if (drainMs > 0) await new Promise<void>((over) => void clock.after(drainMs, over));
       await servers.drain(STOP_WITHIN_MS - drainMs);
       await app.close();
+      await counting?.stop();
+      await requestCounter
+        .send(AbortSignal.timeout(LAST_COUNTS_WITHIN_MS))
+        .catch((err: unknown) => logger.debug({ err }, 'requests of the last minute not counted'));
       await auditLog.close();
     },
   };

@@ -34,6 +34,7 @@ import { followAuditDevices } from './audit/audit-records.ts';
 import { type SysConfig, toSystemTtls } from './config.ts';
 import { removeCubbyhole } from './cubbyhole/cubbyhole-records.ts';
 import { DamageRegister } from './damage/damage-register.ts';
+import { createClusterHistory } from './history/cluster-history.ts';
 import { identityRpc } from './identity/identity-rpc.ts';
 import { followEntityRights } from './identity/known-rights.ts';
 import { endLeasesOfToken } from './leases/lease-records.ts';
@@ -235,6 +236,11 @@ export const composeCore = (parts: SysParts) => {
     requireOwnKeyring: () => gate.requireOpen(rotationRecords.path),
   };
   const activity = createActivityRecorder({ store, clock, mounts: views.mounts });
+  const history = createClusterHistory({
+    store,
+    clock,
+    mayWrite: () => !seal.isSealed && gate.closed !== 'all',
+  });
   return {
     parts,
     transport,
@@ -257,6 +263,7 @@ export const composeCore = (parts: SysParts) => {
     rotation,
     findMount,
     activity,
+    history,
     room,
   };
 };
@@ -276,6 +283,7 @@ export const sysAccess = (
     policies: views.policies,
     decisionState: core.decisionState,
     recordUse: (token) => core.activity.recordUse(token),
+    addRequests: (counts) => core.history.addRequests(counts),
     awaitIndex: (header) => awaitIndex(member, header),
     auditDevices: views.auditDevices,
     systemTtls: core.systemTtls,

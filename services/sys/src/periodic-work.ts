@@ -1,7 +1,9 @@
 /** The periodic work of sys, by name. */
+import { historyWork } from '@keelson/history';
 import type { PeriodicWork } from '@keelson/locks';
 import { backupWork } from './backups/backup-operations.ts';
 import type { SysContext } from './compose-context.ts';
+import { lagSampling } from './history/lag-sampling.ts';
 import { corruptionCheckWork } from './replication/corruption-check.ts';
 import { fetchFilter } from './replication/filters/filter-operations.ts';
 import { notifyFormerPrimaries, searchPrimary } from './replication/secondary-operations.ts';
@@ -20,6 +22,8 @@ const LOCAL_WORK: ReadonlySet<string> = new Set([
   'departures',
   'oidc-codes',
   'activity',
+  'history',
+  'replication-lag',
   'primary-search',
   'node-echo',
   'version-history',
@@ -65,6 +69,8 @@ const allWork = (context: SysContext): Readonly<Record<string, PeriodicWork>> =>
         return false;
       },
     },
+    history: historyWork(context.history),
+    'replication-lag': lagSampling(context.history, replication.status),
     // Runs in every replica: each counts its own encryptions, and replicas that rotate agree on the term.
     'key-rotation': {
       everyMs: ROTATION_EVERY_MS,

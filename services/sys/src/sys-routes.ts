@@ -5,6 +5,7 @@ import { capabilityRoutes } from './access/capability-routes.ts';
 import { counterRoutes } from './activity/activity-routes.ts';
 import { backupRoutes } from './backups/backup-routes.ts';
 import type { SysContext } from './compose-context.ts';
+import { historyRoutes } from './history/history-routes.ts';
 import { createTokenEntities } from './logins/login-operations.ts';
 import { metricsRoutes } from './metrics/metrics-routes.ts';
 import { engineCatalogRoutes } from './mounts/engine-catalog-routes.ts';
@@ -89,6 +90,7 @@ export const sysRoutes = (
       namespaces: views.namespaces,
       recorder: context.activity,
     }),
+    ...historyRoutes(context.history),
     ...upgradeRoutes(replication.context.members),
     ...metricsRoutes({ replicationStatus: replication.status, countDamage }),
   ];

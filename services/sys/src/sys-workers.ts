@@ -104,10 +104,13 @@ export const createSysWorkers = (
       await opening?.stop();
       opening = undefined;
       await stopWork();
-      if (!seal.isSealed)
-        await context.activity.write().catch((error: unknown) => {
-          logger.warn({ err: error }, 'clients of the last seconds are not counted');
-        });
+      if (seal.isSealed) return;
+      await context.activity.write().catch((error: unknown) => {
+        logger.warn({ err: error }, 'clients of the last seconds are not counted');
+      });
+      await context.history.write().catch((error: unknown) => {
+        logger.warn({ err: error }, 'requests of the last minute are not in the history');
+      });
     },
   };
 };

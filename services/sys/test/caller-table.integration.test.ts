@@ -40,7 +40,7 @@ const SUDO = [
   /^\/auth\/token\/(accessors|revoke-orphan)$/,
 ];
 const ROOT_NAMESPACE_ONLY =
-  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|host-info|version-history|plugins\/.*|decode-token|audit.*|leader|ha-status|step-down|upgrade|metrics|internal\/(ui\/recent-requests|counters\/(config|entities|tokens|requests))|replication\/.*|storage\/.*|quotas\/.*)$/;
+  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|host-info|version-history|plugins\/.*|decode-token|audit.*|leader|ha-status|step-down|upgrade|metrics|history|internal\/(ui\/recent-requests|counters\/(config|entities|tokens|requests))|replication\/.*|storage\/.*|quotas\/.*)$/;
 
 type Caller =
   | 'none'

@@ -97,6 +97,10 @@ export const WAYS: readonly Way[] = [
     without: 'it is a text, which src/activity reads',
   },
   {
+    route: /^GET \/sys\/history$/,
+    values: () => ({ window: 'month' }),
+  },
+  {
     route: /^POST \/sys\/internal\/counters\/config$/,
     values: () => ({ enabled: 'enable', default_report_months: 7, retention_months: 11 }),
     observe: (place, path) => dataAt(place, path),

@@ -146,4 +146,17 @@ describe('two replicas on one database', () => {
     );
     expect(unwrapped.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 400]);
   });
+
+  test('the requests that gateways report to either replica add up', async () => {
+    const minuteMs = BigInt(Math.floor(first.clock.nowMs() / 60_000) * 60_000);
+    const counts = { minutes: [{ minuteMs, requests: 1, errors: 0, durations: [1] }] };
+    for (let round = 0; round < 10; round += 1) {
+      for (const { sys } of [first, second]) await sys.access.countRequests(counts);
+      await Promise.all([first, second].map((replica) => replica.settle('history')));
+    }
+    for (const replica of [first, second]) {
+      const { body } = await replica.call('GET', 'sys/history', { token: root });
+      expect(body.data.series.requests.at(-1)).toBe(20);
+    }
+  });
 });

@@ -41,11 +41,13 @@ export interface ServiceStates {
  * Registers the metrics of the gateway.
  * @param registry of the process
  * @param heldBytes of request bodies in memory
+ * @param onFinished called for each request that was answered
  */
 export const createMetrics = (
   registry: MetricsRegistry,
   states: () => Promise<ServiceStates>,
   heldBytes: () => number,
+  onFinished: (group: string, status: number, seconds: number) => void,
 ): RequestMetrics => {
   const groups = new Map<string, Group>();
   new Counter({
@@ -136,6 +138,7 @@ export const createMetrics = (
       underWay -= 1;
       const group = groups.get(name) ?? openGroup(name);
       group.observe(seconds);
+      onFinished(name, status, seconds);
       const method = METHODS.has(given) ? given : 'other';
       let statuses = group.uncounted.get(method);
       if (statuses === undefined) group.uncounted.set(method, (statuses = new Map()));

@@ -1,6 +1,7 @@
 /** Dependencies of access decisions. */
 import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import type { Mount, Namespace } from '@keelson/proto/edge/v1/edge';
+import type { RequestCounts } from '@keelson/proto/sys/v1/access';
 import type { RpcService } from '@keelson/rpc';
 import type { Store } from '@keelson/storage';
 import type { AuditDevices } from '../audit/audit-records.ts';
@@ -21,6 +22,8 @@ export interface AccessContext {
   readonly decisionState: DecisionStates;
   /** Called for each request that a token has allowed. */
   readonly recordUse: (token: TokenEntry) => void;
+  /** Adds what a gateway has counted to the history of the cluster. */
+  readonly addRequests: (counts: RequestCounts) => void;
   readonly auditDevices: () => Promise<AuditDevices>;
   readonly systemTtls: LeaseTtls;
   readonly ceremonies: CeremonyRule;

@@ -12,4 +12,8 @@ export const accessRpc = (context: AccessContext): RpcService<typeof AccessDefin
   wrap: (request) => retryableAtRoleChange(() => wrapResponse(context.tokens, request)),
   auditDevices: () =>
     listDevicesForGateways({ store: context.store, devices: context.auditDevices }),
+  countRequests: (counts) => {
+    context.addRequests(counts);
+    return Promise.resolve({});
+  },
 });

@@ -25,6 +25,23 @@ export namespace Surface {
   export type API_V2 = typeof Surface.API_V2;
 }
 
+export interface RequestCounts {
+  minutes: RequestMinute[];
+}
+
+export interface RequestMinute {
+  /** First millisecond of the minute, since the epoch. */
+  minuteMs: bigint;
+  requests: number;
+  /** Those of them that were answered with 500 or above. */
+  errors: number;
+  /** Numbers of requests by their durations, in the order of the bounds of libs/history. */
+  durations: number[];
+}
+
+export interface RequestCountsNoted {
+}
+
 export interface ResolveRequest {
   surface: Surface;
   /** "" when the request carries none. */
@@ -211,6 +228,183 @@ export interface AuditDevice_OptionsEntry {
   key: string;
   value: string;
 }
+
+function createBaseRequestCounts(): RequestCounts {
+  return { minutes: [] };
+}
+
+export const RequestCounts: MessageFns<RequestCounts> = {
+  encode(message: RequestCounts, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.minutes) {
+      RequestMinute.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RequestCounts {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRequestCounts();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.minutes.push(RequestMinute.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRequestMinute(): RequestMinute {
+  return { minuteMs: 0n, requests: 0, errors: 0, durations: [] };
+}
+
+export const RequestMinute: MessageFns<RequestMinute> = {
+  encode(message: RequestMinute, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.minuteMs !== 0n) {
+      if (BigInt.asUintN(64, message.minuteMs) !== message.minuteMs) {
+        throw new globalThis.Error("value provided for field message.minuteMs of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.minuteMs);
+    }
+    if (message.requests !== 0) {
+      writer.uint32(16).uint32(message.requests);
+    }
+    if (message.errors !== 0) {
+      writer.uint32(24).uint32(message.errors);
+    }
+    if (message.durations.length !== 0) {
+      writer.uint32(34).fork();
+      for (const v of message.durations) {
+        writer.uint32(v);
+      }
+      writer.join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RequestMinute {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRequestMinute();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.minuteMs = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.requests = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.errors = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag === 32) {
+              message.durations.push(reader.uint32());
+
+              continue;
+            }
+
+            if (tag === 34) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.durations.push(reader.uint32());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRequestCountsNoted(): RequestCountsNoted {
+  return {};
+}
+
+export const RequestCountsNoted: MessageFns<RequestCountsNoted> = {
+  encode(_: RequestCountsNoted, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RequestCountsNoted {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRequestCountsNoted();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseResolveRequest(): ResolveRequest {
   return {
@@ -1566,6 +1760,15 @@ export const AccessDefinition = {
       responseType: AuditDeviceList as typeof AuditDeviceList,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /** Requests that a gateway has answered since it asked last, for the history of the cluster. */
+    countRequests: {
+      name: "CountRequests",
+      requestType: RequestCounts as typeof RequestCounts,
+      requestStream: false,
+      responseType: RequestCountsNoted as typeof RequestCountsNoted,
+      responseStream: false,
+      options: {},
     },
   },
 } as const;

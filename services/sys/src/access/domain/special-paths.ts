@@ -139,6 +139,7 @@ const RESTRICTED_PATHS = new PathSet([
   'sys/internal/counters/tokens',
   'sys/internal/counters/requests',
   'sys/internal/ui/recent-requests',
+  'sys/history',
   'sys/replication/*',
   'sys/seal',
   'sys/unseal',
