@@ -119,6 +119,12 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   [`GET ${W}/runs`]: read('/workspaces/{ws}/runs'),
   [`GET ${ON}/runs`]: { target: `${O}/runs`, allowed: MEMBERS, success: 200 },
   [`GET ${ON}/runs/queue`]: { target: `${O}/runs/queue`, allowed: MEMBERS, success: 200 },
+  [`GET ${W}/run-statistics`]: read('/workspaces/{ws}/run-statistics'),
+  [`GET ${ON}/run-statistics`]: {
+    target: `${O}/run-statistics`,
+    allowed: MEMBERS,
+    success: 200,
+  },
   [`GET ${ON}/capacity`]: { target: `${O}/capacity`, allowed: MEMBERS, success: 200 },
   'GET /runs/{run_id}': read(run),
   'GET /runs/{run_id}/run-events': read(`${run}/run-events`),

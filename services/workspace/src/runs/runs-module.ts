@@ -19,6 +19,7 @@ import { COMMENT, RUN_EVENT } from './lifecycle/run-history-document.ts';
 import { runHistoryRoutes } from './lifecycle/run-history-routes.ts';
 import { RUN_PROJECTIONS } from './lifecycle/run-projections.ts';
 import { runRoutes } from './lifecycle/run-routes.ts';
+import { RUN_STATISTICS, runStatisticsRoutes } from './lifecycle/run-statistics-routes.ts';
 import { WORKSPACE_RUN_CONTRIBUTION } from './lifecycle/workspace-run-contribution.ts';
 import { RUN_CHECKS } from './run-checks/run-check-document.ts';
 import { runCheckRoutes } from './run-checks/run-check-routes.ts';
@@ -32,6 +33,7 @@ export const runsRoutes = (context: RunsContext): readonly Route[] => [
   ...agentRoutes(context),
   ...forcedUnlockRoutes(context),
   ...runRoutes(context),
+  ...runStatisticsRoutes(context),
   ...runConfigurationRoutes(context),
   ...runHistoryRoutes(context),
   ...runCheckRoutes(context),
@@ -65,6 +67,7 @@ export const RUNS_RESOURCES: readonly ResourceSchema[] = [
   COMMENT,
   ...RUN_CHECKS,
   ORGANIZATION_CAPACITY,
+  RUN_STATISTICS,
   RUN_TRIGGER,
   ASSESSMENT_RESULT,
   AGENT,

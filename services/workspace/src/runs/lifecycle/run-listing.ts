@@ -117,7 +117,8 @@ export const listWorkspaceRuns = async (
   return loadPage(store, select, 'newest of one workspace', page, known);
 };
 
-const onlyVisible = (selection: Selection, visible: WorkspaceQuery['visible']): Selection =>
+/** Runs of workspaces that the caller may see. */
+export const onlyVisible = (selection: Selection, visible: WorkspaceQuery['visible']): Selection =>
   visible === undefined
     ? selection
     : selection.where((rows) =>

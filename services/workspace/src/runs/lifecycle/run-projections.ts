@@ -21,6 +21,8 @@ type RunRow = {
   readonly created_at: number;
   /** Order among the runs of all workspaces; see `run-order.ts`. */
   readonly made_order: number;
+  /** Milliseconds from its creation to the beginning of its plan; -1 before. */
+  readonly queued_ms: number;
 };
 
 /** The tables under the names that queries use. */
@@ -36,7 +38,7 @@ export const listedKey = (ownerId: string, status?: string): string =>
 export const RUN_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'run',
-    version: 6,
+    version: 7,
     source: runRecords,
     columns: {
       id: 'text',
@@ -52,9 +54,11 @@ export const RUN_PROJECTIONS: readonly Projection[] = [
       number: 'integer',
       created_at: 'integer',
       made_order: 'integer',
+      queued_ms: 'integer',
     },
     indexes: [
       ['workspace_id', 'number'],
+      ['workspace_id', 'made_order'],
       ['organization_id', 'made_order', 'id'],
       ['organization_id', 'status', 'made_order', 'id'],
       ['status', 'made_order', 'id'],
@@ -79,6 +83,10 @@ export const RUN_PROJECTIONS: readonly Projection[] = [
         number: run.number,
         created_at: run.createdAtMs,
         made_order: toRunOrder(run),
+        queued_ms:
+          run.statusTimesMs.planning === undefined
+            ? -1
+            : run.statusTimesMs.planning - run.createdAtMs,
       },
     ],
   }) as unknown as Projection,

@@ -65,6 +65,11 @@ describe('runs over two replicas', () => {
     const claimed = replies.filter(({ status }) => status === 200).map(({ data }) => data.id);
     expect(new Set(claimed).size).toBe(2);
     expect(claimed).toHaveLength(2);
+    for (const replica of replicas) {
+      const counted = await replica.call('GET', `${O}/run-statistics?filter[window]=day`);
+      const { created, 'queue-seconds': queued } = counted.data.attributes;
+      expect([created, queued].map((values) => (values as number[]).at(-1))).toEqual([2, 0]);
+    }
     for (const id of workspaceIds) {
       const shown = await replicas[1].call('GET', `/workspaces/${id}`);
       expect(shown.data.attributes['locked']).toBe(true);
