@@ -71,7 +71,7 @@ POST /issuers/import/cert · POST /keys/import
 LIST /keys · POST /keys/generate/{} · GET,POST,DELETE /key/{}
 LIST /issuers · GET,POST,PATCH,DELETE /issuer/{} · POST /issuer/{}/revoke
 GET /issuer/{}/json · GET /issuer/{}/der · GET /issuer/{}/pem
-LIST /certs · LIST /certs/detailed · GET /certs/summary · LIST /certs/revoked · GET /certs/revoked/{} · LIST /certs/revocation-queue
+LIST /certs · LIST /certs/detailed · GET /certs/summary · GET /history · LIST /certs/revoked · GET /certs/revoked/{} · LIST /certs/revocation-queue
 LIST /certs/unified-revoked · GET /cert-metadata/{} · LIST /cert-metadata · POST /batch/certs
 GET,POST /config/crl · GET /crl/rotate · GET /crl/rotate-delta
 GET /ca · GET /ca/pem · GET /ca_chain · GET /cert/ca · GET /cert/ca_chain · GET /cert/crl

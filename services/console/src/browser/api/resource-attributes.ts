@@ -724,6 +724,15 @@ export interface ResourceAttributes {
     pending: number;
     running: number;
   };
+  'run-statistics': {
+    window: 'hour' | 'day' | 'month';
+    'step-seconds': number;
+    'start-at': string;
+    created: number[];
+    finished: number[];
+    errored: number[];
+    'queue-seconds': (number | null)[];
+  };
   'run-triggers': {
     'workspace-name': string;
     'sourceable-name': string;

@@ -8,6 +8,8 @@ import { counted, formatDistance, formatExactTime } from '../components/format.t
 import { Loaded } from '../components/loaded.tsx';
 import { Empty } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
+import type { HistoryChart } from '../history/history-card.tsx';
+import { SecretHistory } from '../history/secret-history.tsx';
 import { type CertificateSummary, type ListedCertificate, matching } from './certificate.ts';
 import { CertificateLink } from './certificate-link.tsx';
 import { CertificateNumbersCard } from './certificate-numbers.tsx';
@@ -19,6 +21,27 @@ const PAGE_SIZE = 1000;
 /** A search for a text goes on by itself until it has found so many. */
 const ENOUGH = 50;
 const SOON_MS = 7 * 86_400_000;
+
+const HISTORY: readonly HistoryChart[] = [
+  {
+    title: 'Certificates',
+    shape: 'bars',
+    addsUp: true,
+    series: [
+      { key: 'certificates_issued', name: 'issued', tone: 'accent' },
+      { key: 'certificates_revoked', name: 'revoked', tone: 'bad' },
+    ],
+  },
+  {
+    title: 'ACME orders',
+    shape: 'lines',
+    addsUp: true,
+    series: [
+      { key: 'acme_orders_created', name: 'created', tone: 'accent' },
+      { key: 'acme_orders_finished', name: 'finished', tone: 'good' },
+    ],
+  },
+];
 
 const EXPIRY_NAMES: Readonly<Record<Expiry, string>> = {
   valid: 'are valid',
@@ -98,6 +121,7 @@ export const CertificatesTab = () => {
   return (
     <>
       <CertificateNumbersCard mount={mount} />
+      <SecretHistory title="History" path={`${mount}/history`} charts={HISTORY} />
       <form className="selection" role="search" onSubmit={(event) => event.preventDefault()}>
         <label>
           Name or serial number

@@ -1,6 +1,6 @@
 /** The administrator's start page: seal, nodes, replication and leases. */
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
@@ -18,8 +18,39 @@ import { formatTime } from '../components/format.ts';
 import { Skeleton } from '../components/loaded.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
+import type { HistoryChart } from '../history/history-card.tsx';
 import type { Statuses } from '../replication/replication-page.tsx';
 import { useHealth } from '../session/use-health.ts';
+
+// Loaded when it is shown, as all charts are.
+const SecretHistory = lazy(async () => ({
+  default: (await import('../history/secret-history.tsx')).SecretHistory,
+}));
+
+const HISTORY: readonly HistoryChart[] = [
+  {
+    title: 'Requests',
+    shape: 'bars',
+    addsUp: true,
+    series: [{ key: 'requests', name: 'answered', tone: 'accent' }],
+  },
+  {
+    title: 'Errors of the server',
+    shape: 'bars',
+    addsUp: true,
+    series: [{ key: 'errors', name: 'answered with 500 or above', tone: 'bad' }],
+  },
+  {
+    title: 'Duration of requests',
+    shape: 'lines',
+    addsUp: false,
+    series: [
+      { key: 'duration_median_ms', name: 'median', tone: 'accent' },
+      { key: 'duration_95_percent_ms', name: '95 % within', tone: 'warn' },
+    ],
+    valueText: (ms) => `${ms.toLocaleString()} ms`,
+  },
+];
 
 const REFRESH_MS = 10_000;
 const RECENT_SHOWN = 8;
@@ -204,6 +235,9 @@ export const OverviewPage = () => {
             <Runs />
             <Counts />
           </div>
+          <Suspense fallback={<Skeleton />}>
+            <SecretHistory title="History" path="sys/history" namespace="" charts={HISTORY} />
+          </Suspense>
           <Own />
           <RecentRequests count={RECENT_SHOWN} />
         </>

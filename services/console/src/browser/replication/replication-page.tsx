@@ -6,6 +6,8 @@ import { type Column, DataTable, FactList } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
+import type { HistoryChart } from '../history/history-card.tsx';
+import { SecretHistory } from '../history/secret-history.tsx';
 import { ClusterMap } from './cluster-map.tsx';
 import { LagCurve } from './lag-curve.tsx';
 import { ReplicationActions } from './replication-actions.tsx';
@@ -155,6 +157,30 @@ const Kind = (props: { title: string; status: Status | undefined; actions: React
   );
 };
 
+/** Charts of the lag of the kinds in which this cluster takes part. */
+const lagsOf = (statuses: Statuses | null): readonly HistoryChart[] =>
+  (
+    [
+      ['performance', 'Performance'],
+      ['dr', 'Disaster recovery'],
+    ] as const
+  )
+    .filter(([kind]) => (statuses?.[kind]?.mode ?? 'disabled') !== 'disabled')
+    .map(([kind, title]) => ({
+      title: `${title} lag`,
+      shape: 'lines',
+      addsUp: false,
+      series: [{ key: `${kind}_lag_ms`, name: 'behind', tone: 'accent' }],
+      valueText: formatDuration,
+    }));
+
+const LagHistory = ({ statuses }: { statuses: Statuses | null }) => {
+  const charts = lagsOf(statuses);
+  return charts.length === 0 ? null : (
+    <SecretHistory title="History" path="sys/history" namespace="" charts={charts} />
+  );
+};
+
 /**
  * The status of both kinds of replication on this cluster. It is public, so it is also shown before
  * sign-in.
@@ -180,6 +206,7 @@ export const ReplicationStatus = () => {
             status={statuses?.dr}
             actions={<ReplicationActions kind="dr" status={statuses?.dr} />}
           />
+          <LagHistory statuses={statuses} />
           <Commands
             commands={[
               rootCurl('GET', 'sys/replication/status'),

@@ -1,10 +1,11 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { useDocument } from '../api/queries.ts';
 import type { OneDocument } from '../api/workspaces-api.ts';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
 import { formatTime } from '../components/format.ts';
-import { Loaded } from '../components/loaded.tsx';
+import { Loaded, Skeleton } from '../components/loaded.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import { type TabItem, Tabs } from '../components/tabs.tsx';
@@ -20,6 +21,11 @@ import type { WorkspaceTab } from './workspace-tab.ts';
 
 const route = getRouteApi('/app/$organization/workspaces/$workspace');
 const REFRESH_MS = 10_000;
+
+// Loaded when it is shown, as all charts are.
+const RunHistory = lazy(async () => ({
+  default: (await import('../history/run-history.tsx')).RunHistory,
+}));
 
 const Overview = ({ document }: { document: OneDocument<WorkspaceAttributes> }) => {
   const { organization } = route.useParams();
@@ -61,6 +67,9 @@ const Overview = ({ document }: { document: OneDocument<WorkspaceAttributes> }) 
           ]}
         />
       </Card>
+      <Suspense fallback={<Skeleton />}>
+        <RunHistory owner={`workspaces/${id}`} />
+      </Suspense>
     </>
   );
 };
