@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 
 const REPOSITORY = new URL('../../../', import.meta.url);
 
-const blockBelow = (page: string, heading: string, language: string): string => {
+const BLOCKS = { sh: /```sh\n([\s\S]*?)```/, json: /```json\n([\s\S]*?)```/ } as const;
+
+const blockBelow = (page: string, heading: string, language: keyof typeof BLOCKS): string => {
   const text = readFileSync(new URL(page, REPOSITORY), 'utf8');
   const start = Math.max(...['##', '###'].map((level) => text.indexOf(`\n${level} ${heading}\n`)));
-  const below = start < 0 ? '' : text.slice(start);
-  const block = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(below)?.[1];
+  const block = BLOCKS[language].exec(start < 0 ? '' : text.slice(start))?.[1];
   if (block === undefined) throw new Error(`${page} has no ${language} below "${heading}"`);
   return block;
 };
