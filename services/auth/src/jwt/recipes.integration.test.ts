@@ -150,7 +150,8 @@ test('A team with a provider', async () => {
   const here = { ...config, oidc_discovery_url: people.url, oidc_client_secret };
   expect((await call('POST', 'config', here)).status).toBe(200);
   expect((await call('POST', 'role/people', role)).status).toBe(204);
-  const [redirect_uri] = role?.['allowed_redirect_uris'] as readonly string[];
+  const { allowed_redirect_uris } = role as { readonly allowed_redirect_uris: readonly string[] };
+  const [redirect_uri] = allowed_redirect_uris;
   const logIn = async (claims: object): Promise<number> => {
     const { data } = await call('POST', 'oidc/auth_url', { redirect_uri, client_nonce: 'n' });
     expect(new URL(data.auth_url).searchParams.get('scope')).toBe('openid email groups');
