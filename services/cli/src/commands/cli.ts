@@ -58,7 +58,7 @@ export class Cli {
     return { address: this.address, token };
   }
 
-  /** The address of the server. @throws CliFailure for a text that is none */
+  /** The address of the server. @throws CliFailure for any other text */
   get address(): string {
     const { KEELSON_ADDR, VAULT_ADDR } = this.environment;
     const address = this.#options.address ?? KEELSON_ADDR ?? VAULT_ADDR ?? DEFAULT_ADDRESS;
