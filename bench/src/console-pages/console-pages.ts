@@ -1,5 +1,7 @@
 /** The pages of the console in Chromium: the first load, a long list of workspaces, and a long log. */
+
 import { startKeelson, temporaryDirectory } from '@keelson/testkit';
+import { storeSession } from '@keelson/testkit/browser-session';
 import { type Browser, launchChromium, openPage, type Page } from '@keelson/testkit/chromium';
 import { addPlannedRun } from '@keelson/testkit/planned-run';
 import type { Bench, BenchContext, Figure } from '../bench.ts';
@@ -46,8 +48,8 @@ const timed = async (act: () => Promise<unknown>, effect: () => Promise<unknown>
 
 const openSignedIn = async (site: Site, path: string): Promise<Page> => {
   const { page } = await openPage(site.browser, `${site.http}/ui/`);
-  const session = JSON.stringify({ workspaces: site.apiToken, namespace: '' });
-  await page.evaluate(`sessionStorage.setItem('keelson-session', ${JSON.stringify(session)})`);
+  const tokens = { workspaces: site.apiToken };
+  await page.evaluate(await storeSession(page.context(), site.http, tokens));
   await page.goto(site.http + path);
   return page;
 };

@@ -36,7 +36,7 @@ export const allowedImports: AllowedImports = {
     'request server',
     'answers',
     'audit est metrics openapi',
-    'api-v2 hooks live probes v1',
+    'api-v2 console-session hooks live probes v1',
   ],
 
   'services/pki/src': [

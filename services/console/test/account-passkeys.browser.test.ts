@@ -1,5 +1,6 @@
-/** The recipe of docs/signing-in.md for passkeys of accounts, in Chromium with a virtual authenticator. */
-import { documentedJson, publicAddress, startMailServer } from '@keelson/testkit';
+/** People of the workspace API with passkeys, in Chromium with a virtual authenticator. */
+import { publicAddress, startMailServer } from '@keelson/testkit';
+import { tokensOf } from '@keelson/testkit/browser-session';
 import type { Page } from '@keelson/testkit/chromium';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
@@ -64,10 +65,8 @@ const openAt = async (url: string): Promise<Page> => {
 };
 
 const ownName = async (page: Page): Promise<string> => {
-  const token = await page.evaluate<string>(
-    "JSON.parse(sessionStorage.getItem('keelson-session')).workspaces",
-  );
-  const own = await site.workspaces('GET', 'account/details', undefined, token);
+  const { api } = await tokensOf(page);
+  const own = await site.workspaces('GET', 'account/details', undefined, api);
   return own.data.attributes.username;
 };
 
@@ -84,10 +83,8 @@ beforeAll(async () => {
   await site.workspaces(
     'PATCH',
     'admin/sign-in-settings',
-    attributes('sign-in-settings', { 'passwords-enabled': true }),
+    attributes('sign-in-settings', { 'passwords-enabled': true, 'passkeys-enabled': true }),
   );
-  const recipe = documentedJson('docs/signing-in.md', 'With a passkey');
-  await site.workspaces('PATCH', 'admin/sign-in-settings', recipe as object);
   await site.workspaces(
     'POST',
     'organizations',

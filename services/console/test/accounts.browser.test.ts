@@ -1,5 +1,6 @@
 /** People with passwords of their own: from the invitation to the end of a session. */
 import { startMailServer } from '@keelson/testkit';
+import { tokensOf } from '@keelson/testkit/browser-session';
 import type { Page } from '@keelson/testkit/chromium';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -40,8 +41,7 @@ const fillPassword = async (page: Page, name: string, password: string): Promise
   await form.getByRole('button', { name: 'Sign in' }).click();
 };
 
-const tokenIn = (page: Page): Promise<string> =>
-  page.evaluate<string>("JSON.parse(sessionStorage.getItem('keelson-session')).workspaces");
+const tokenIn = async (page: Page): Promise<string> => (await tokensOf(page)).api ?? '';
 
 const statusOf = async (token: string): Promise<number> =>
   (

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { awaitAnswer, type NatsServer, startNats, temporaryDirectory } from '@keelson/testkit';
+import { storeSession, type Tokens } from '@keelson/testkit/browser-session';
 import {
   type Browser,
   launchChromium,
@@ -100,26 +101,31 @@ export const useChromiumOn = (
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-  /** @param session kept by the page from its beginning */
-  const openWith = async (path: string, session: object | undefined): Promise<WatchedPage> => {
+  const openWith = async (
+    path: string,
+    session?: Tokens & { readonly namespace: string },
+  ): Promise<WatchedPage> => {
     if (browser === undefined) throw new Error('Chromium is launched before the tests');
     const opened = await openPage(browser, 'about:blank');
     onTestFinished(async ({ task }) => {
       if (task.result?.state === 'fail') await keepFailedPage(opened.page, task.name);
       await opened.page.context().close();
     });
-    // It runs before the scripts of every page. One that has signed out stays so when it is loaded again.
-    if (session !== undefined)
+    if (session !== undefined) {
+      const context = opened.page.context();
+      const signIn = await storeSession(context, plane().http, session, session.namespace);
+      // It runs before the scripts of every page. One that has signed out stays so when it is loaded again.
       await opened.page.addInitScript({
         content: `if (sessionStorage.getItem('keelson-test') === null) {
           sessionStorage.setItem('keelson-test', 'signed in');
-          sessionStorage.setItem('keelson-session', ${JSON.stringify(JSON.stringify(session))});
+          ${signIn}
         }`,
       });
+    }
     await opened.page.goto(`${plane().http}${path}`);
     return opened;
   };
-  const open = (path = '/ui/'): Promise<WatchedPage> => openWith(path, undefined);
+  const open = (path = '/ui/'): Promise<WatchedPage> => openWith(path);
   const workspaces: ConsoleUnderTest['workspaces'] = (
     method,
     path,

@@ -31,7 +31,7 @@ test('shows who invites to what, and gives the invited person a first token once
   await page.getByRole('button', { name: 'Accept the invitation' }).click();
   await page.getByText('You are a member now.').waitFor();
   const token = await page.locator('code.secret').innerText();
-  await page.getByRole('link', { name: 'Sign in with it' }).click();
+  await page.getByRole('button', { name: 'Sign in with it' }).click();
   await page.getByRole('link', { name: 'acme', exact: true }).first().waitFor();
   const { data } = await site.workspaces('GET', 'account/details', undefined, token);
   expect(data.attributes.username).toBe('ada');

@@ -1,4 +1,6 @@
 /** Lists of the console: their order, their filters, and the views that a person saves. */
+
+import { storeSession } from '@keelson/testkit/browser-session';
 import type { Page } from '@keelson/testkit/chromium';
 import { addPlannedRun } from '@keelson/testkit/planned-run';
 import { describe, expect, test } from 'vitest';
@@ -104,16 +106,15 @@ describe('lists', { timeout: PATIENCE_MS }, () => {
       ({ attributes }: { attributes: { name: string } }) => attributes.name === 'owners',
     );
     const other = await site.addUser('other-viewer', owners.id);
-    await page.evaluate(
-      `sessionStorage.setItem('keelson-session', JSON.stringify({ workspaces: ${JSON.stringify(other)}, namespace: '' }))`,
-    );
+    const enter = async (workspaces: string) => {
+      await page.evaluate(await storeSession(page.context(), site.origin(), { workspaces }));
+    };
+    await enter(other);
     await page.reload();
     await expect.poll(() => rowsOf(page).count()).toBe(2);
     await page.getByRole('button', { name: 'Save view' }).waitFor();
     expect(await views.getByRole('link').count()).toBe(0);
-    await page.evaluate(
-      `sessionStorage.setItem('keelson-session', JSON.stringify({ workspaces: ${JSON.stringify(site.apiToken())}, namespace: '' }))`,
-    );
+    await enter(site.apiToken());
     await page.reload();
     await views.getByRole('button', { name: `Delete the view ${name}` }).click();
     await views.getByRole('link').waitFor({ state: 'detached' });

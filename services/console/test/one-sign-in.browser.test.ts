@@ -1,5 +1,6 @@
 /** One sign-in for everything: this installation is the provider of its own workspace API. */
 import { publicAddress } from '@keelson/testkit';
+import { tokensOf } from '@keelson/testkit/browser-session';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
 
@@ -67,17 +68,14 @@ describe('one-sign-in', { timeout: PATIENCE_MS }, () => {
   test('takes whoever has signed in to certificates and administration on to workspaces without another question', async () => {
     const page = await openAs('ada');
     await page.getByRole('heading', { name: 'Organizations', level: 1 }).waitFor();
-    const token = await page.evaluate<string>(
-      "JSON.parse(sessionStorage.getItem('keelson-session')).workspaces",
-    );
-    const own = await site.workspaces('GET', 'account/details', undefined, token);
+    const { api } = await tokensOf(page);
+    const own = await site.workspaces('GET', 'account/details', undefined, api);
     expect(own.data.attributes).toMatchObject({ username: 'ada', email: 'ada@acme.example' });
   });
 
   test('refuses whoever is not assigned to the workspaces', async () => {
     const page = await openAs('bob');
     await page.getByText('identity entity not authorized by client assignment').waitFor();
-    const session = await page.evaluate<string>("sessionStorage.getItem('keelson-session')");
-    expect(JSON.parse(session)).not.toHaveProperty('workspaces');
+    expect(await tokensOf(page)).not.toHaveProperty('api');
   });
 });

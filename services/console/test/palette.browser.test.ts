@@ -52,9 +52,9 @@ describe('the palette', { timeout: PATIENCE_MS }, () => {
     await page.goto(`${site.origin()}/ui/`);
     await choose(page, 'system theme', 'Use the system theme');
     expect(await scheme()).toBe('light dark');
-    expect(await page.evaluate('localStorage.length')).toBe(0);
     await choose(page, 'sign out', 'Sign out');
     await titled(page, 'Sign in');
+    expect(await page.evaluate('localStorage.length')).toBe(0);
     expect(problems).toEqual([]);
   });
 

@@ -1,4 +1,6 @@
 /** The ways to sign in that an installation offers to everybody. */
+
+import { tokensOf } from '@keelson/testkit/browser-session';
 import type { Page } from '@keelson/testkit/chromium';
 import { DIRECTORY_BASE, DIRECTORY_READER, startDirectory } from '@keelson/testkit/ldap-directory';
 import { URI } from 'otpauth';
@@ -83,9 +85,7 @@ describe('sign-in', { timeout: PATIENCE_MS }, () => {
     await heading(page, 'Policies');
     await page.getByRole('link', { name: 'reader' }).waitFor();
     await page.getByText('people-ada').waitFor();
-    const token = await page.evaluate<string>(
-      "JSON.parse(sessionStorage.getItem('keelson-session')).secrets",
-    );
+    const { service: token = '' } = await tokensOf(page);
     const lookUp = async () =>
       (
         await fetch(`${site.origin()}/v1/auth/token/lookup-self`, {

@@ -1,5 +1,6 @@
-/** Sign-in to the workspace API at the provider of identities of the site: the recipe of docs/signing-in.md. */
-import { documentedJson, publicAddress } from '@keelson/testkit';
+/** Sign-in to the workspace API at the provider of identities of the site. */
+import { publicAddress } from '@keelson/testkit';
+import { tokensOf } from '@keelson/testkit/browser-session';
 import type { Page } from '@keelson/testkit/chromium';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exchange, pageFor, startCommand } from './command-login.ts';
@@ -18,14 +19,14 @@ const settings = (attributes: object) =>
 beforeAll(async () => {
   provider = await startOpenIdProvider();
   provider.register(`${site.origin()}/app/sign-in/return`);
-  const recipe = documentedJson('docs/signing-in.md', 'At a provider of identities') as {
-    readonly data: { readonly attributes: object };
-  };
   await settings({
-    ...recipe.data.attributes,
+    enabled: true,
+    title: 'the directory of the company',
     issuer: provider.issuer,
+    'client-id': CLIENT.oidc_client_id,
     'client-secret': CLIENT.oidc_client_secret,
     scopes: ['email'],
+    'creates-users': true,
   });
 }, PATIENCE_MS);
 afterAll(() => provider?.[Symbol.asyncDispose]());
@@ -42,10 +43,8 @@ const logInAtProvider = async (page: Page, name: string): Promise<void> => {
 };
 
 const ownName = async (page: Page): Promise<string> => {
-  const token = await page.evaluate<string>(
-    "JSON.parse(sessionStorage.getItem('keelson-session')).workspaces",
-  );
-  const own = await site.workspaces('GET', 'account/details', undefined, token);
+  const { api } = await tokensOf(page);
+  const own = await site.workspaces('GET', 'account/details', undefined, api);
   return own.data.attributes.username;
 };
 

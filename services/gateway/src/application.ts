@@ -19,6 +19,8 @@ import type { ServeExchange } from './answers/answer-with.ts';
 import { createErrorDocuments } from './answers/error-documents.ts';
 import { type ApiV2PluginParts, apiV2Plugin } from './api-v2/api-v2-plugin.ts';
 import { consolePlugin } from './console/console-plugin.ts';
+import { consoleSessionPlugin } from './console-session/console-session-plugin.ts';
+import { presentSession } from './console-session/present-session.ts';
 import { discoveryPlugin } from './discovery/discovery-plugin.ts';
 import { workloadIdentityPlugin } from './discovery/workload-identity-plugin.ts';
 import { estPlugin } from './est/est-plugin.ts';
@@ -38,7 +40,7 @@ import type { Readiness } from './probes/readiness.ts';
 import type { ClientCertificates } from './request/client-certificate.ts';
 import { type HeadRules, requestIdOf, requireHost } from './request/request-head.ts';
 import { isBelow, toOriginForm } from './request/request-target.ts';
-import { API_V2, EST, LIVE, OWN, type Surface, V1 } from './request/surface.ts';
+import { API_V2, EST, LIVE, OWN, SESSION, type Surface, V1 } from './request/surface.ts';
 import { ROUTED_METHODS } from './server/list-routing.ts';
 import { v1Plugin } from './v1/v1-plugin.ts';
 
@@ -64,6 +66,8 @@ export interface ApplicationParts {
   readonly readiness: Readiness;
   readonly needsRestart: () => string | undefined;
 }
+
+type Hook = onRequestHookHandler | onRequestAsyncHookHandler;
 
 /** Replaces Fastify's schema compilers, which are then not loaded. */
 const refuseSchemas = (): never => {
@@ -110,7 +114,7 @@ export const createApplication = (parts: ApplicationParts): FastifyInstance => {
   /** Registers plugins with the hooks that their requests pass, in order. */
   const serve = (
     surface: Surface,
-    hooks: readonly (onRequestHookHandler | onRequestAsyncHookHandler)[],
+    hooks: readonly Hook[],
     register: (scope: FastifyInstance) => void,
   ): void => {
     const plugin: FastifyPluginCallback = (scope, _options, done) => {
@@ -128,9 +132,10 @@ export const createApplication = (parts: ApplicationParts): FastifyInstance => {
     limitRequests(parts.requestPlaces),
   ];
   const limited = [...proxied, limitClient(parts.clientRateLimit)];
+  const ofConsole = (hooks: readonly Hook[]): readonly Hook[] => [presentSession, ...hooks];
   const { serveV1, enrolment, workloadIdentity, clientCertificates } = parts;
-  serve(V1, limited, (scope) => void scope.register(v1Plugin, { serveV1 }));
-  serve(API_V2, proxied, (scope) => void scope.register(apiV2Plugin, parts.apiV2));
+  serve(V1, ofConsole(limited), (scope) => void scope.register(v1Plugin, { serveV1 }));
+  serve(API_V2, ofConsole(proxied), (scope) => void scope.register(apiV2Plugin, parts.apiV2));
   if (enrolment !== undefined)
     serve(
       EST,
@@ -143,7 +148,8 @@ export const createApplication = (parts: ApplicationParts): FastifyInstance => {
       [...limited, setAnswerHeaders],
       (scope) => void scope.register(workloadIdentityPlugin, { workloadIdentity }),
     );
-  serve(LIVE, limited, (scope) => void scope.register(livePlugin, parts.live));
+  serve(LIVE, ofConsole(limited), (scope) => void scope.register(livePlugin, parts.live));
+  serve(SESSION, limited, (scope) => void scope.register(consoleSessionPlugin));
   serve(OWN, [setAnswerHeaders], (scope) => {
     const version = VERSION;
     void scope.register(probesPlugin, { readiness, needsRestart, metrics, version });

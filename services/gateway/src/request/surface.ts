@@ -26,5 +26,8 @@ export const EST: Surface = { name: 'est', prefix: '/.well-known/est', headers: 
 /** Server-sent events for the console. */
 export const LIVE: Surface = { name: 'own', prefix: '/live', headers: NOT_STORED };
 
+/** The cookie of the console. */
+export const SESSION: Surface = { name: 'own', prefix: '/session', headers: NOT_STORED };
+
 /** Probes, discovery, documentation, console. */
 export const OWN: Surface = { name: 'own', prefix: '', headers: {} };

@@ -4,7 +4,7 @@
  */
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { bytesOfBase64 } from './base64.ts';
-import { readSession, subscribeToSession } from './session.ts';
+import { readSession, sessionHeaders, subscribeToSession } from './session.ts';
 
 export interface Watch {
   /** Returns path and query; called each time a stream is opened. */
@@ -71,17 +71,13 @@ const readEvents = async (body: ReadableStream<Uint8Array>, asked: Asked) => {
 };
 
 const stream = async (signal: AbortSignal): Promise<void> => {
-  const { secrets, workspaces } = readSession();
   const all = [...Map.groupBy(watches, ({ address }) => address())].slice(0, MAX_WATCHES);
   const asked = all.map(([, same]) => same);
   const query = all.map(([address]) => `watch=${encodeURIComponent(address)}`).join('&');
   const answer = await fetch(`/live?${query}`, {
     cache: 'no-store',
     signal,
-    headers: {
-      ...(secrets !== undefined && { 'x-service-token': secrets }),
-      ...(workspaces !== undefined && { authorization: `Bearer ${workspaces}` }),
-    },
+    headers: sessionHeaders(),
   });
   if (!answer.ok || answer.body === null) return;
   setReported(asked.flat());

@@ -2,7 +2,7 @@
 
 import { ApiProblem, parsedBody, request } from './api-problem.ts';
 import { warn } from './notices.ts';
-import { endSession, readSession } from './session.ts';
+import { endSession, readSession, sessionHeaders } from './session.ts';
 
 export type SecretsMethod = 'GET' | 'LIST' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -24,8 +24,13 @@ export interface SecretsCall {
 
 const TOKEN_HEADER = 'x-service-token';
 
+const credentialsOf = (token: string | undefined): Readonly<Record<string, string>> => {
+  if (token === undefined) return sessionHeaders();
+  return token === '' ? {} : { [TOKEN_HEADER]: token };
+};
+
 const headersFor = (token: string | undefined, namespace: string): Record<string, string> => ({
-  ...(token !== undefined && token !== '' && { [TOKEN_HEADER]: token }),
+  ...credentialsOf(token),
   ...(namespace !== '' && { 'x-service-namespace': namespace }),
 });
 
@@ -35,13 +40,13 @@ const textOf = (body: unknown, status: number): string => {
 };
 
 /** Ends the session when a call was refused because of its token and not because of a policy. */
-const endIfTokenIsGone = async (token: string): Promise<void> => {
+const endIfTokenIsGone = async (login: string): Promise<void> => {
   const answer = await request('/v1/auth/token/lookup-self', {
-    headers: headersFor(token, readSession().namespace),
+    headers: headersFor(undefined, readSession().namespace),
   });
   // An unread body would keep the request open.
   await answer.body?.cancel();
-  if (answer.status === 403 && readSession().secrets === token)
+  if (answer.status === 403 && readSession().secrets === login)
     endSession('secrets', 'The token has expired or was revoked. Sign in again to go on.');
 };
 
@@ -56,13 +61,12 @@ export const sendSecrets = async (
   call: SecretsCall = {},
 ): Promise<Response> => {
   const session = readSession();
-  const token = call.token ?? session.secrets;
   const url =
     method === 'LIST' ? `/v1/${path}${path.includes('?') ? '&' : '?'}list=true` : `/v1/${path}`;
   const answer = await request(url, {
     method: method === 'LIST' ? 'GET' : method,
     headers: {
-      ...headersFor(token, call.namespace ?? session.namespace),
+      ...headersFor(call.token, call.namespace ?? session.namespace),
       ...(call.body && {
         'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
       }),
@@ -74,8 +78,8 @@ export const sendSecrets = async (
   });
   if (answer.ok) return answer;
   const body = await parsedBody(answer);
-  if (answer.status === 403 && call.token === undefined && token !== undefined)
-    await endIfTokenIsGone(token);
+  if (answer.status === 403 && call.token === undefined && session.secrets !== undefined)
+    await endIfTokenIsGone(session.secrets);
   throw new ApiProblem(answer.status, textOf(body, answer.status));
 };
 

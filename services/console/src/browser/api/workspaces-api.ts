@@ -2,7 +2,7 @@
 
 import { ApiProblem, type FieldFault, parsedBody, request } from './api-problem.ts';
 import { warn } from './notices.ts';
-import { endSession, readSession } from './session.ts';
+import { endSession, readSession, sessionHeaders } from './session.ts';
 
 export interface ResourceId {
   readonly id: string;
@@ -42,7 +42,7 @@ export interface WorkspacesCall {
   readonly body?: object;
   /** Given by reads, which their page can give up. */
   readonly signal?: AbortSignal;
-  /** Token in place of the session's. */
+  /** Token in place of the session's; "" sends none. */
   readonly token?: string;
 }
 
@@ -73,6 +73,11 @@ const problemOf = (body: unknown, status: number): ApiProblem => {
   return new ApiProblem(status, message, faults);
 };
 
+const credentialsOf = (token: string | undefined): Readonly<Record<string, string>> => {
+  if (token === undefined) return sessionHeaders();
+  return token === '' ? {} : { authorization: `Bearer ${token}` };
+};
+
 /**
  * @param path below `/api/v2/`
  * @returns the answer's document; undefined for an answer without one
@@ -83,11 +88,11 @@ export const callWorkspaces = async <Document>(
   path: string,
   call: WorkspacesCall = {},
 ): Promise<Document> => {
-  const token = call.token ?? readSession().workspaces;
+  const { workspaces } = readSession();
   const answer = await request(`/api/v2/${path}`, {
     method,
     headers: {
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...credentialsOf(call.token),
       ...(method !== 'GET' && { 'content-type': 'application/vnd.api+json' }),
     },
     ...(call.body && { body: JSON.stringify(call.body) }),
@@ -98,7 +103,7 @@ export const callWorkspaces = async <Document>(
     if (call.signal === undefined) warn((body as WarnedDocument | undefined)?.meta?.warnings);
     return body as Document;
   }
-  if (answer.status === 401 && call.token === undefined && readSession().workspaces === token)
+  if (answer.status === 401 && call.token === undefined && readSession().workspaces === workspaces)
     endSession('workspaces', 'The API token has expired or was revoked. Sign in again to go on.');
   throw problemOf(body, answer.status);
 };

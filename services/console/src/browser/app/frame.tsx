@@ -55,7 +55,7 @@ const Header = (props: { isMenuOpen: boolean; onMenu: () => void }) => {
       <SearchButton />
       {secrets !== undefined && <NamespaceSwitch />}
       {person !== undefined && <span className="person">{person}</span>}
-      <button type="button" className="plain" onClick={leaveSession}>
+      <button type="button" className="plain" onClick={() => leaveSession()}>
         Sign out
       </button>
     </header>

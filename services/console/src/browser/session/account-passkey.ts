@@ -1,7 +1,7 @@
 /** Sign-in to the workspace API with a passkey, which its person chooses in the browser. */
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
-import { beginSession } from './account-sign-in.ts';
+import { enterAccount } from './account-sign-in.ts';
 import {
   makePasskey,
   type NewPasskeyQuestion,
@@ -29,7 +29,7 @@ export const signInWithPasskey = async (): Promise<void> => {
     token,
     body: { data: { type: 'passkey-challenges', attributes: { credential } } },
   });
-  beginSession(data.attributes.token ?? '');
+  await enterAccount(data.attributes.token ?? '');
 };
 
 /**
@@ -51,5 +51,5 @@ export const acceptWithPasskey = async (token: string): Promise<void> => {
     token,
     body: { data: { type: 'invitations', attributes: { name: 'first passkey', credential } } },
   });
-  beginSession(data.attributes.token ?? '');
+  await enterAccount(data.attributes.token ?? '');
 };

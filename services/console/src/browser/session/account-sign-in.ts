@@ -2,7 +2,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { ApiProblem } from '../api/api-problem.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
-import { changeSession, readSession } from '../api/session.ts';
+import { beginSession } from '../api/session.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
 
 type Methods = ResourceAttributes['sign-in-methods'];
@@ -41,10 +41,8 @@ export interface GivenFactor {
 }
 
 /** Goes on with the session of somebody who has just signed in. */
-export const beginSession = (token: string): void => {
-  const { endedBecause: _, ...session } = readSession();
-  changeSession({ ...session, workspaces: token, isOwnSession: true });
-};
+export const enterAccount = (token: string): Promise<void> =>
+  beginSession({ workspaces: token }, { isOwnSession: true });
 
 /** The status with which the server asks for a second factor, or refuses one. */
 const FACTOR_STATUS = 422;
@@ -58,7 +56,7 @@ export const giveFactor = async (
     token: '',
     body: { data: { type: 'sessions', attributes: { login: name, password, ...factor } } },
   });
-  beginSession(data.attributes.token ?? '');
+  await enterAccount(data.attributes.token ?? '');
 };
 
 /**

@@ -41,7 +41,7 @@ const Answer = (props: { provider: string; request: ClientRequest }) => {
       <>
         <Problem>You cannot be signed in to the application: {problem}.</Problem>
         <div className="form-actions">
-          <button type="button" onClick={leaveSession}>
+          <button type="button" onClick={() => leaveSession()}>
             Sign in as somebody else
           </button>
         </div>

@@ -1,6 +1,6 @@
 /** The request of a client of OpenID Connect, in the address with which it opens the console. */
 import { request } from '../api/api-problem.ts';
-import { changeSession, isSignedIn, readSession, signOut } from '../api/session.ts';
+import { changeSession, isSignedIn, readSession, sessionHeaders } from '../api/session.ts';
 import { leaveSession } from './sign-out.ts';
 
 /** As the discovery document of a provider names it. */
@@ -48,18 +48,17 @@ export interface ClientAnswer {
   readonly errors?: readonly string[];
 }
 
-/** Asks for a code with the token of the session. @throws {ApiProblem} when the server cannot be reached */
+/** Asks for a code with the session. @throws {ApiProblem} when the server cannot be reached */
 export const askForCode = async (
   provider: string,
   { namespace = '', ...parameters }: ClientRequest,
 ): Promise<ClientAnswer> => {
-  const { secrets = '' } = readSession();
   const path = `/v1/identity/oidc/provider/${encodeURIComponent(provider)}/authorize`;
   const answer = await request(path, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      'x-service-token': secrets,
+      ...sessionHeaders(),
       ...(namespace !== '' && { 'x-service-namespace': namespace }),
     },
     body: JSON.stringify(parameters),
@@ -67,11 +66,9 @@ export const askForCode = async (
   return (await answer.json()) as ClientAnswer;
 };
 
-/** Ends the session of the tab, if there is one, so that the page to sign in is shown. */
+/** Ends the session, if there is one, so that the page to sign in is shown. */
 export const askToSignInAgain = (): void => {
-  if (!isSignedIn(readSession())) return;
-  leaveSession();
-  signOut('The application asks you to sign in again.');
+  if (isSignedIn(readSession())) leaveSession('The application asks you to sign in again.');
 };
 
 /**

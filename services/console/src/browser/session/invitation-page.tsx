@@ -1,18 +1,18 @@
 /** The page that the link of an invitation opens, for somebody without a session. */
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
-import { changeSession, readSession } from '../api/session.ts';
+import { beginSession } from '../api/session.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
 import type { ApiToken } from '../components/api-tokens.tsx';
 import { formatTime } from '../components/format.ts';
 import { Problem, useTitle } from '../components/page.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
 import { acceptWithPasskey } from './account-passkey.ts';
-import { beginSession, useAccountMethods } from './account-sign-in.ts';
+import { enterAccount, useAccountMethods } from './account-sign-in.ts';
 import { PasswordFields } from './password-fields.tsx';
 
 interface Invitation {
@@ -26,16 +26,15 @@ interface Invitation {
 const SetPassword = ({ code: token, username }: { code: string; username: string }) => {
   const navigate = useNavigate();
   const action = useAction(
-    (password: string) =>
-      callWorkspaces<OneDocument<ResourceAttributes['sessions']>>(
+    async (password: string) => {
+      const { data } = await callWorkspaces<OneDocument<ResourceAttributes['sessions']>>(
         'POST',
         'invitation/actions/set-password',
         { token, body: { data: { type: 'invitations', attributes: { password } } } },
-      ),
-    ({ data }) => {
-      beginSession(data.attributes.token ?? '');
-      void navigate({ to: '/app' });
+      );
+      await enterAccount(data.attributes.token ?? '');
     },
+    () => void navigate({ to: '/app' }),
   );
   return (
     <PasswordFields
@@ -120,6 +119,22 @@ const Offer = (props: { code: string; onAccepted: (token: string) => void }) => 
   );
 };
 
+const SignInWith = ({ token }: { token: string }) => {
+  const navigate = useNavigate();
+  const action = useAction(
+    () => beginSession({ workspaces: token }),
+    () => void navigate({ to: '/app' }),
+  );
+  return (
+    <>
+      <button type="button" disabled={action.isPending} onClick={() => action.run()}>
+        Sign in with it
+      </button>
+      {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
+    </>
+  );
+};
+
 /** Shows who invites to what; accepting sets a password, or shows a first token of the account. */
 export const InvitationPage = () => {
   useTitle('Invitation');
@@ -136,9 +151,7 @@ export const InvitationPage = () => {
           <ShownOnce what="the new token" secret={token}>
             Keep it, and create another one within 30 days, when it ends.
           </ShownOnce>
-          <Link to="/app" onClick={() => changeSession({ ...readSession(), workspaces: token })}>
-            Sign in with it
-          </Link>
+          <SignInWith token={token} />
         </>
       )}
     </main>

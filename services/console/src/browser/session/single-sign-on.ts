@@ -1,7 +1,7 @@
 /** Sign-in to the workspace API at the provider of identities of the site. */
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
-import { beginSession } from './account-sign-in.ts';
+import { enterAccount } from './account-sign-in.ts';
 import { type ProviderAnswer, randomText, requireWebAddress } from './sign-in-methods.ts';
 
 /** Where the provider sends the browser back to. */
@@ -63,6 +63,6 @@ export const finishSingleSignOn = async (answer: ProviderAnswer): Promise<string
       }),
     },
   );
-  beginSession(data.attributes.token ?? '');
+  await enterAccount(data.attributes.token ?? '');
   return returnTo;
 };

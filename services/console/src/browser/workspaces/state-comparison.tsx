@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiProblem, request } from '../api/api-problem.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
-import { readSession, useSession } from '../api/session.ts';
+import { sessionHeaders, useSession } from '../api/session.ts';
 import type { Resource } from '../api/workspaces-api.ts';
 import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
@@ -25,10 +25,9 @@ export const downloadState = async (
     state.attributes['hosted-state-download-url'] ?? '',
     location.origin,
   );
-  const { workspaces } = readSession();
   const answer = await request(`${pathname}${search}`, {
     ...(signal && { signal }),
-    headers: workspaces === undefined ? {} : { authorization: `Bearer ${workspaces}` },
+    headers: sessionHeaders(),
   });
   if (!answer.ok) throw new ApiProblem(answer.status, `the server answered ${answer.status}`);
   return answer;
