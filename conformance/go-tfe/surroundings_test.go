@@ -287,6 +287,16 @@ func TestWhoMayWhat(t *testing.T) {
 	equal(t, teamRead.Visibility, "organization")
 }
 
+func TestKeysOfRuns(t *testing.T) {
+	settings := connectAsAdmin(t).Admin.Settings.OIDC
+	must(t, settings.RotateKey(ctx))
+	must(t, settings.TrimKey(ctx))
+	member := connect(t, "none")
+	if err := member.Admin.Settings.OIDC.RotateKey(ctx); err == nil {
+		t.Fatal("a stranger has rotated the key")
+	}
+}
+
 func TestTokensAndPools(t *testing.T) {
 	client := connectAsAdmin(t)
 	organization := createOrganization(t, client)

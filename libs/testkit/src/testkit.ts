@@ -25,6 +25,7 @@ export { type KeelsonOptions, type KeelsonProcess, startKeelson } from './keelso
 export { awaitAnswer, awaitLogText, type LiveAnswer, type LiveSite } from './live-answers.ts';
 export { type MailServer, startMailServer } from './mail-server.ts';
 export { type NatsOptions, type NatsServer, startNats } from './nats.ts';
+export { countPasswordHashes } from './password-hashes.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './postgres.ts';
 export {
   cutPower,

@@ -1,4 +1,5 @@
 /** The method userpass: people with a password of their own. */
+import { countPasswordHashes } from '@keelson/testkit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { mountOf, type OpenAuth, openAuth } from '../../test/open-auth.ts';
 
@@ -41,11 +42,14 @@ test('a user signs in whatever the case of the name, and the password is never s
   expect((await call('LIST', 'users')).data).toEqual({ keys: ['alice'] });
 });
 
-test('a wrong password and an unknown user have one answer', async () => {
+test('a wrong password and an unknown user have one answer after the same work', async () => {
   await call('POST', 'users/alice', { password: 'right' });
   for (const name of ['nobody', 'alice']) {
-    const { status, json } = await logIn(name, 'wrong');
-    expect([status, json.errors]).toEqual([400, WRONG]);
+    const hashes = await countPasswordHashes(async () => {
+      const { status, json } = await logIn(name, 'wrong');
+      expect([status, json.errors]).toEqual([400, WRONG]);
+    });
+    expect([name, hashes]).toEqual([name, 1]);
   }
 });
 
