@@ -56,6 +56,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   'certificates/addresses-card.tsx': [
     'replaces the addresses by those of this server, naming what it replaces',
   ],
+  'certificates/bulk-revocation.tsx': ['revokes one of several'],
   'certificates/certificate-page.tsx': ['revokes'],
   'certificates/create-authority.tsx': ['mounts an authority', 'creates its root'],
   'certificates/eab-card.tsx': ['creates a key'],

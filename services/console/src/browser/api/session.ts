@@ -44,6 +44,12 @@ export const readSession = (): Session => current;
 export const isSignedIn = ({ secrets, workspaces }: Session): boolean =>
   secrets !== undefined || workspaces !== undefined;
 
+/** Whether calls of both sessions are those of the same person, in the same namespace. */
+export const isSameSession = (one: Session, other: Session): boolean =>
+  one.secrets === other.secrets &&
+  one.workspaces === other.workspaces &&
+  one.namespace === other.namespace;
+
 const announce = (next: StoredSession): void => {
   current = next;
   for (const listener of listeners) listener();

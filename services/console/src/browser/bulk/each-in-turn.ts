@@ -1,6 +1,6 @@
 /** One change for each of many things, one after the other. */
 import { ApiProblem, messageOf } from '../api/api-problem.ts';
-import { readSession } from '../api/session.ts';
+import { isSameSession, readSession } from '../api/session.ts';
 
 export type Outcome =
   | { readonly kind: 'done' }
@@ -55,6 +55,8 @@ export const eachInTurn = async <Thing>(
   for (const thing of things)
     onOutcome(
       thing,
-      readSession() === session ? await attempt(() => change(thing), signal) : { kind: 'unsent' },
+      isSameSession(readSession(), session)
+        ? await attempt(() => change(thing), signal)
+        : { kind: 'unsent' },
     );
 };

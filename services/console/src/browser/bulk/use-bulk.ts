@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { warn } from '../api/notices.ts';
 import { useAction } from '../api/queries.ts';
-import { readSession } from '../api/session.ts';
+import { isSameSession, readSession } from '../api/session.ts';
 import type { Fields } from '../components/action-button.tsx';
 import { type Bulk, countedOutcomes, type Line, namesLeft } from './bulk.ts';
 import { eachInTurn, type Outcome } from './each-in-turn.ts';
@@ -88,7 +88,7 @@ export const useBulk = <Thing>(
     );
     const left = wanted.filter((thing) => known.get(bulk.idOf(thing))?.kind !== 'done');
     // The dialog is gone with its page once the session has ended.
-    if (readSession() !== session || stopping.current.signal.aborted)
+    if (!isSameSession(readSession(), session) || stopping.current.signal.aborted)
       warn([
         `${bulk.label}: ${countedOutcomes(known.values())}.${namesLeft(left.map(bulk.nameOf))}`,
       ]);

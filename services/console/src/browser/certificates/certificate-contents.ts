@@ -165,3 +165,7 @@ export const listContents = (pem: string): ListContents => {
     count: list.entries.length,
   };
 };
+
+/** Whether a certificate in PEM certifies an authority. */
+export const isAuthority = (pem: string): boolean =>
+  new X509Certificate(pem).getExtension(BasicConstraintsExtension)?.ca === true;

@@ -14,21 +14,11 @@ import { Pill } from '../components/pill.tsx';
 import { certificateContents } from './certificate-contents.ts';
 import { Download } from './download.tsx';
 import { ExtensionList } from './extension-list.tsx';
+import { ReasonField } from './reason-field.tsx';
 import { ValidityBar } from './validity-bar.tsx';
 
 const route = getRouteApi('/ui/certificates/$mount/certificate/$serial');
 const MS = 1000;
-
-/** Reasons that lists and OCSP answers may give (RFC 5280 §5.3.1). */
-const REASONS = {
-  unspecified: 'not stated',
-  keyCompromise: 'its key may be known to others: the key is never certified again',
-  affiliationChanged: 'its subject has another name or has left',
-  superseded: 'another certificate replaces it',
-  cessationOfOperation: 'it is no longer needed',
-  privilegeWithdrawn: 'its holder may no longer have it',
-  cACompromise: 'the key of the authority that it certifies may be known to others',
-} as const;
 
 interface Certificate {
   readonly certificate: string;
@@ -60,16 +50,7 @@ const Revoke = (props: { mount: string; serial: string; name: string }) => {
         It is put on the revocation list and OCSP says so. Clients that ask refuse it from then on.
         It cannot be taken back.
       </p>
-      <label>
-        Reason
-        <select name="reason">
-          {Object.entries(REASONS).map(([reason, words]) => (
-            <option key={reason} value={reason}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ReasonField />
     </ActionButton>
   );
 };

@@ -1,25 +1,31 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { useSecretPages } from '../api/queries.ts';
+import { useCapabilities, useSecretPages } from '../api/queries.ts';
 import type { Listed } from '../api/secrets-api.ts';
+import { useSession } from '../api/session.ts';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { counted, formatDistance, formatExactTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
+import { type Selection, SelectionBar, useSelection } from '../components/selection.tsx';
 import type { HistoryChart } from '../history/history-card.tsx';
 import { SecretHistory } from '../history/secret-history.tsx';
+import { BulkRevocation, nameOfCertificate, type Revocable } from './bulk-revocation.tsx';
 import { type CertificateSummary, type ListedCertificate, matching } from './certificate.ts';
 import { CertificateLink } from './certificate-link.tsx';
 import { CertificateNumbersCard } from './certificate-numbers.tsx';
 import { EXPIRIES, type Expiry, expiryQuery } from './certificate-search.ts';
+import { ExportButtons } from './export-buttons.tsx';
 
 const route = getRouteApi('/ui/certificates/$mount');
 /** The server's limit. */
 const PAGE_SIZE = 1000;
 /** A search for a text goes on by itself until it has found so many. */
 const ENOUGH = 50;
+/** Certificates that are selected at most by one press. */
+const MAX_CHOSEN = 500;
 const SOON_MS = 7 * 86_400_000;
 
 const HISTORY: readonly HistoryChart[] = [
@@ -63,11 +69,11 @@ const columnsOf = (mount: string, nowMs: number): readonly Column<ListedCertific
   {
     title: 'Name',
     isName: true,
-    cell: ({ serial, common_name: name, dns_names: names, revoked }) => {
-      const shown = name || names[0] || serial;
+    cell: (certificate) => {
+      const shown = nameOfCertificate(certificate);
       return (
-        <CertificateLink mount={mount} serial={serial}>
-          {revoked ? <del>{shown}</del> : shown}
+        <CertificateLink mount={mount} serial={certificate.serial}>
+          {certificate.revoked ? <del>{shown}</del> : shown}
         </CertificateLink>
       );
     },
@@ -99,6 +105,34 @@ const listedIn = (pages: readonly Listed<CertificateSummary>[]): readonly Listed
     }),
   );
 
+/** The certificates that are selected; the bar stays with its dialog when the list has become empty. */
+const Selected = (props: {
+  mount: string;
+  nowMs: number;
+  found: readonly ListedCertificate[];
+  selection: Selection<Revocable>;
+}) => {
+  const { mount, nowMs, found } = props;
+  const { chosen, onChange } = props.selection;
+  const all = found.slice(0, MAX_CHOSEN);
+  return (
+    <SelectionBar count={chosen.size} noun="certificate" onClear={() => onChange(new Map())}>
+      {chosen.size < all.length && (
+        <button
+          type="button"
+          className="link"
+          onClick={() => onChange(new Map(all.map((one) => [one.serial, one])))}
+        >
+          {found.length > all.length
+            ? `Select the first ${all.length}`
+            : `Select all ${all.length}`}
+        </button>
+      )}
+      <BulkRevocation mount={mount} nowMs={nowMs} chosen={chosen} onEnd={onChange} />
+    </SelectionBar>
+  );
+};
+
 export const CertificatesTab = () => {
   const { mount } = route.useParams();
   const { text = '', expiry = 'valid' } = route.useSearch();
@@ -110,6 +144,13 @@ export const CertificatesTab = () => {
     PAGE_SIZE,
   );
   const { hasNextPage, isFetching, fetchNextPage } = query;
+  const { namespace } = useSession();
+  const may = useCapabilities([`${mount}/revoke`]);
+  const selection = useSelection<Revocable>(
+    `${namespace} ${mount} ${expiry} ${text}`,
+    (certificate) => `${nameOfCertificate(certificate)}, ${certificate.serial}`,
+  );
+  const mayRevoke = may(`${mount}/revoke`, 'update');
   const all = listedIn(query.data?.pages ?? []);
   const found = matching(all, text);
   const goesOn = text.trim() !== '' && found.length < ENOUGH && hasNextPage;
@@ -175,11 +216,19 @@ export const CertificatesTab = () => {
                 rows={found}
                 keyOf={({ serial }) => serial}
                 columns={columnsOf(mount, nowMs)}
+                selection={mayRevoke ? selection : undefined}
+              />
+              <ExportButtons
+                mount={mount}
+                filter={expiryQuery(expiry, nowMs)}
+                text={text}
+                nowMs={nowMs}
               />
             </>
           );
         }}
       </Loaded>
+      <Selected mount={mount} nowMs={nowMs} found={found} selection={selection} />
       <Commands
         commands={[
           secretsCurl('GET', `${mount}/certs/summary`),
