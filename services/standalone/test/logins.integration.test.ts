@@ -1,4 +1,6 @@
 /** Signing in at a real control plane: the tokens that logins make, and when they end. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   type KeelsonProcess,
   startKeelson,
@@ -226,6 +228,44 @@ describe('mounts of auth methods', () => {
     expect(found.body.data.namespace_path).toBe('team/');
     expect((await lookUp(body.auth.client_token)).status).toBe(403);
   });
+});
+
+test('the person of a login is named in look-ups, leases and audit entries', async () => {
+  await using logs = await temporaryDirectory();
+  const file = join(logs.path, 'audit.log');
+  const device = { type: 'file', options: { file_path: file } };
+  expect((await root.v1('POST', 'sys/audit/people', device)).status).toBe(204);
+  await root.v1('POST', 'sys/mounts/leased', { type: 'pki' });
+  await root.v1('POST', 'leased/root/generate/internal', { common_name: 'Root', key_type: 'ec' });
+  await root.v1('POST', 'leased/roles/web', {
+    allow_any_name: true,
+    generate_lease: true,
+    key_type: 'ec',
+  });
+  await root.v1('POST', 'sys/policies/acl/leased', {
+    policy: 'path "leased/issue/web" { capabilities = ["update"] }',
+  });
+  const { path, logIn } = await withAlice({ token_policies: 'leased' });
+  const { client_token: token, entity_id } = (await logIn()).body.auth;
+  const named = { display_name: `${path}-alice`, entity_id };
+  expect((await lookUp(token)).body.data).toMatchObject(named);
+  const issued = await call(token, 'POST', 'leased/issue/web', {
+    common_name: 'a.example.com',
+    ttl: '1h',
+  });
+  expect([issued.status, issued.body.errors]).toEqual([200, undefined]);
+  const lease = { lease_id: issued.body.lease_id };
+  const found = await root.v1('POST', 'sys/leases/lookup', lease);
+  expect(found.body.data).toMatchObject(named);
+  const entries = readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .filter(({ request }) => request.path === 'leased/issue/web');
+  expect(entries.map(({ type, auth }) => [type, auth])).toEqual(
+    ['request', 'response'].map((type) => [type, expect.objectContaining(named)]),
+  );
+  expect((await root.v1('DELETE', 'sys/audit/people')).status).toBe(204);
 });
 
 describe('a certificate role with a parameter of the caller', () => {

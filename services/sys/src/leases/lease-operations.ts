@@ -23,12 +23,23 @@ const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
+/** A lease, and who has it: "" for a token that is gone, or of no entity. */
+export interface FoundLease {
+  readonly lease: LeaseRecord;
+  readonly displayName: string;
+  readonly entityId: string;
+}
+
 /** @throws KeelsonError `request.invalid` for an unknown id, like every other call that names one lease */
 export const lookUpLease = async (
   { store }: LeaseContext,
   namespaceId: string,
   id: string,
-): Promise<LeaseRecord> => (await findLease(store, namespaceId, id)) ?? refuse('invalid lease');
+): Promise<FoundLease> => {
+  const lease = (await findLease(store, namespaceId, id)) ?? refuse('invalid lease');
+  const token = await findStoredToken(store, lease.token);
+  return { lease, displayName: token?.displayName ?? '', entityId: token?.entity?.id ?? '' };
+};
 
 export const listLeaseNamesBelow = (
   { store }: LeaseContext,

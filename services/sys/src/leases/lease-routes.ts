@@ -104,10 +104,13 @@ const readRoutes = (context: LeaseContext): Route[] => [
       update: {
         summary: 'Look up a lease.',
         handle: async ({ fields, namespace }) => {
-          const lease = await lookUpLease(context, namespace.id, requireId(fields.lease_id));
+          const id = requireId(fields.lease_id);
+          const { lease, displayName, entityId } = await lookUpLease(context, namespace.id, id);
           return {
             data: {
               id: lease.id,
+              display_name: displayName,
+              entity_id: entityId,
               issue_time: timeText(lease.issuedAtMs),
               expire_time: timeText(lease.expiresAtMs),
               last_renewal: timeText(lease.lastRenewalMs),

@@ -49,6 +49,8 @@ describe('a lease', () => {
     harness.clock.advance(100_000);
     expect((await lookup(id)).body.data).toEqual({
       id,
+      display_name: 'token',
+      entity_id: '',
       issue_time: '2030-01-01T00:00:00.000Z',
       expire_time: '2030-01-01T00:10:00.000Z',
       last_renewal: null,

@@ -18,6 +18,7 @@ const KEYS_SHOWN = 100;
 
 interface Lease {
   readonly id: string;
+  readonly display_name: string;
   readonly issue_time: string;
   readonly expire_time: string | null;
   readonly renewable: boolean;
@@ -38,6 +39,7 @@ const LeaseCard = ({ id, onEnded }: { id: string; onEnded: () => void }) => {
           <FactList
             facts={[
               ['Id', <code key="id">{lease.id}</code>],
+              ['Token of', lease.display_name],
               ['Begun', formatTime(lease.issue_time)],
               [
                 'Ends',
