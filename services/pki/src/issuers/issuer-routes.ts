@@ -12,7 +12,7 @@ import {
 import { type AuthorityUrls, hasUrls, NO_URLS } from '../authority-urls/domain/authority-urls.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
 import { listField, MAX_LIST_LENGTH, MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
-import { LEAF_NOT_AFTER_BEHAVIORS } from '../validity/domain/lifetime.ts';
+import { formatTime, LEAF_NOT_AFTER_BEHAVIORS } from '../validity/domain/lifetime.ts';
 import { CHAIN_CHECKS, ISSUER_USAGES, type Issuer, requireOneOf } from './domain/issuer.ts';
 import { findScheme, issuerDocument } from './issuer-document.ts';
 import {
@@ -210,6 +210,7 @@ const listRoutes = (parts: IssuerParts): Route[] =>
                     issuer_name: found.issuer.name,
                     key_id: found.issuer.keyId,
                     serial_number: found.serialHex,
+                    not_after: formatTime(found.certificate.notAfterMs),
                   },
                 ]),
               ),

@@ -1,4 +1,4 @@
-/** The administrator's start page: seal, nodes, replication and leases. */
+/** The start page: runs and certificates that need the person, then seal, nodes, replication and leases for administrators. */
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { useCapabilities, useSecret } from '../api/queries.ts';
@@ -21,6 +21,8 @@ import { Pill, type Tone } from '../components/pill.tsx';
 import type { HistoryChart } from '../history/history-card.tsx';
 import type { Statuses } from '../replication/replication-page.tsx';
 import { useHealth } from '../session/use-health.ts';
+import { ExpiringAuthorities } from './expiring-authorities.tsx';
+import { MyRuns } from './my-runs.tsx';
 
 // Loaded when it is shown, as all charts are.
 const SecretHistory = lazy(async () => ({
@@ -226,8 +228,10 @@ export const OverviewPage = () => {
       title="Overview"
       lead={`${health?.cluster_name ?? 'Cluster'}, Keelson ${health?.version ?? ''}`}
     >
+      {workspaces !== undefined && <MyRuns />}
       {secrets !== undefined && (
         <>
+          <ExpiringAuthorities />
           <div className="tiles">
             <Seal />
             <Nodes />
