@@ -164,7 +164,7 @@ describe('accounts', { timeout: PATIENCE_MS }, () => {
     await page.getByLabel('Recovery code', { exact: true }).fill(code);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByText('9 of your recovery codes are left').waitFor();
-    await page.getByRole('button', { name: 'New recovery codes' }).click();
+    await page.getByRole('button', { name: 'Replace recovery codes' }).click();
     await page.getByLabel('Passcode or recovery code').fill(code);
     await page.getByRole('button', { name: 'Replace them' }).click();
     await page.getByText('is wrong, or has been used already').waitFor();

@@ -26,7 +26,7 @@ test('shows which account gave the address, and confirms it once', {
 
   const { page } = await site.open(path);
   await page.getByText('The account admin says that ada@keelson.example is').waitFor();
-  await page.getByRole('button', { name: 'This is my account' }).click();
+  await page.getByRole('button', { name: 'Confirm my account' }).click();
   await page.getByText('ada@keelson.example is the mail address of your account now.').waitFor();
   expect(await account()).toMatchObject({
     email: 'ada@keelson.example',

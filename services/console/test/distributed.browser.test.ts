@@ -52,7 +52,7 @@ describe('a distributed cluster', { timeout: PATIENCE_MS }, () => {
     rootToken = (await page.getByText('First token').locator('code').textContent()) ?? '';
     expect(shares).toHaveLength(3);
     expect(await faultsInVariants(page, 'new keys')).toEqual({});
-    await page.getByRole('button', { name: 'I have stored them: continue' }).click();
+    await page.getByRole('button', { name: 'Continue: I have stored them' }).click();
     await signIn(page, rootToken);
     await confirm(page, 'Seal', 'Seal it', (dialog) => dialog.getByLabel('to go on').fill('seal'));
     await page.getByText('This cluster is sealed').waitFor();

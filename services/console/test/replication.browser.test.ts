@@ -159,7 +159,7 @@ describe('replication', { timeout: PATIENCE_MS * 2 }, () => {
     await performance.getByRole('button', { name: 'Demote' }).click();
     await dialog.getByLabel('to go on').fill('demote');
     await dialog.getByRole('button', { name: 'Demote it' }).click();
-    await performance.getByRole('button', { name: 'What would be lost?' }).click();
+    await performance.getByRole('button', { name: 'Show what would be lost' }).click();
     await performance.getByRole('status', { name: 'What would be lost' }).waitFor();
     await performance.getByRole('button', { name: 'Promote', exact: true }).click();
     await dialog.getByLabel('to go on').fill('promote');
@@ -231,7 +231,7 @@ describe('replication', { timeout: PATIENCE_MS * 2 }, () => {
     await card.getByRole('button', { name: 'Cancel the ceremony' }).click();
     const operation = await hold(card, 'Operation token');
     await card.locator('input[name=operation]').fill(operation);
-    await card.getByRole('button', { name: 'What would be lost?' }).click();
+    await card.getByRole('button', { name: 'Show what would be lost' }).click();
     const losses = card.getByRole('status', { name: 'What would be lost' });
     await losses.getByRole('listitem').first().waitFor();
     await card.getByRole('button', { name: 'Promote', exact: true }).click();

@@ -125,7 +125,7 @@ const Enabled = (props: {
     </p>
     <div className="form-actions">
       <ActionButton
-        label="New recovery codes"
+        label="Replace recovery codes"
         title="Replace the recovery codes?"
         confirm="Replace them"
         act={async ({ text }) => {

@@ -107,7 +107,7 @@ export const LeasesPage = () => {
       <Card>
         <p className="pills">
           <button type="button" className="link" onClick={() => go('')}>
-            all
+            Show all
           </button>
           {parts.map((part, at) => (
             <button

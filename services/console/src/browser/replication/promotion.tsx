@@ -50,7 +50,7 @@ export const Promote = ({ kind }: { kind: Kind }) => {
         {asking.error !== null && <Problem>{messageOf(asking.error)}</Problem>}
         <OperationTokenField kind={kind} />
         <button type="submit" disabled={asking.isPending}>
-          What would be lost?
+          Show what would be lost
         </button>
       </form>
       {losses !== undefined && (

@@ -48,7 +48,7 @@ const Question = (props: { code: string; onConfirmed: (email: string) => void })
         disabled={action.isPending}
         onClick={() => action.run()}
       >
-        This is my account
+        Confirm my account
       </button>
     </>
   );

@@ -42,7 +42,7 @@ const MadeKeys = (props: { made: InitAnswer; onKept: () => void }) => {
       <div className="form-actions">
         <CopyButton text={text} label="Copy the shares and the token" />
         <button type="button" className="primary" onClick={props.onKept}>
-          I have stored them: continue
+          Continue: I have stored them
         </button>
       </div>
     </>

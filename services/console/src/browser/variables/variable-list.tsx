@@ -91,7 +91,7 @@ const VariableFields = ({ values, isSecret }: { values: Values; isSecret: boolea
       <Select name="category" value={values.category} options={Object.entries(CATEGORIES)} />
     </label>
     <Choice name="hcl" isTicked={values.hcl}>
-      The value is an expression
+      HCL: the value is an expression
     </Choice>
     <Choice name="sensitive" isTicked={values.sensitive} isDisabled={isSecret}>
       Sensitive: never shown again

@@ -98,10 +98,10 @@ const SettingsFields = ({ organization, values }: { organization: string; values
       </label>
     </div>
     <Choice name="auto-apply" isTicked={values['auto-apply']}>
-      Plans are applied without a confirmation
+      Auto-apply: plans are applied without a confirmation
     </Choice>
     <Choice name="global-remote-state" isTicked={values['global-remote-state']}>
-      Every workspace of the organization may read the state
+      Remote state sharing: every workspace of the organization may read the state
     </Choice>
   </>
 );

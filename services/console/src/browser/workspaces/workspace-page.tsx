@@ -43,7 +43,7 @@ const Overview = ({ document }: { document: OneDocument<WorkspaceAttributes> }) 
             ['Runs are executed', workspace['execution-mode']],
             ['Version', workspace['terraform-version'] ?? 'latest'],
             ['Working directory', workspace['working-directory'] ?? '/'],
-            ['Plans are applied', workspace['auto-apply'] ? 'by themselves' : 'when confirmed'],
+            ['Auto-apply', workspace['auto-apply'] ? 'on' : 'off: plans wait to be confirmed'],
             [
               'State is read by',
               workspace['global-remote-state']
