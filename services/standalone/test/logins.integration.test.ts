@@ -85,7 +85,7 @@ describe('the token of a login', () => {
     });
     expect((await lookUp(body.auth.client_token)).body.data).toMatchObject({
       display_name: `${path}-alice`,
-      path: `auth/${path}/login`,
+      path: `auth/${path}/login/alice`,
       meta: { username: 'alice' },
       ttl: 3600,
     });
@@ -130,6 +130,26 @@ describe('the token of a login', () => {
       expect((await ended.logIn()).status).toBe(200);
     },
   );
+
+  test('ends with all others of the same person, and those of nobody else do', async () => {
+    await root.v1('POST', 'sys/policies/acl/maker', {
+      policy: 'path "auth/token/create" { capabilities = ["update"] }',
+    });
+    const { path } = await withAlice({ token_policies: 'maker' });
+    const settings = { password: 'pw' };
+    await root.v1('POST', `auth/${path}/users/alice.b`, settings);
+    const tokenOf = async (name: string): Promise<string> =>
+      (await call(undefined, 'POST', `auth/${path}/login/${name}`, settings)).body.auth
+        .client_token;
+    const tokens = [await tokenOf('alice'), await tokenOf('ALICE'), await tokenOf('alice.b')];
+    const child = await call(tokens[0], 'POST', 'auth/token/create', {});
+    tokens.push(child.body.auth.client_token);
+    const ended = await root.v1('POST', `sys/leases/revoke-prefix/auth/${path}/login/alice`);
+    expect(ended.status).toBe(204);
+    const statuses = await Promise.all(tokens.map(lookUp));
+    expect(statuses.map(({ status }) => status)).toEqual([403, 403, 200, 403]);
+    expect((await lookUp(await tokenOf('alice'))).status).toBe(200);
+  });
 
   test('is renewed as long as the login would be granted', async () => {
     const { path, logIn } = await withAlice({ token_ttl: '10m', token_max_ttl: '1h' });

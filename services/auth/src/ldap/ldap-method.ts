@@ -111,6 +111,7 @@ const loginRoutes = (parts: LdapParts, directory: DirectoryContext): Route[] =>
               groups,
             },
             settings,
+            username,
             data: { user: username, ...knownGroups(config, person) },
           });
         },

@@ -23,6 +23,8 @@ export interface VerifiedLogin {
   readonly settings: TokenSettings;
   /** Absent for a method without roles. */
   readonly role?: string;
+  /** Name in the path of the login, by which all tokens of a person can be revoked; absent where the path has none. */
+  readonly username?: string;
   /** The method receives it when the token is renewed. */
   readonly data: JsonObject;
 }
@@ -47,11 +49,11 @@ const passcodesOf = ({ headers }: OperationContext<unknown>['head']): string[] =
 export const answerLogin = async (
   logins: Logins,
   context: OperationContext<unknown>,
-  { displayName, metadata, alias, settings, role = '', data }: VerifiedLogin,
+  { displayName, metadata, alias, settings, role = '', username, data }: VerifiedLogin,
 ): Promise<{ readonly auth: JsonObject }> => {
   const { authJson, warnings } = await logins.login({
     mountUuid: requireMount(context).uuid,
-    requestPath: 'login',
+    requestPath: username === undefined ? 'login' : `login/${username}`,
     displayName,
     metadata: { ...metadata },
     limits: toLimits(settings),

@@ -140,6 +140,7 @@ const loginRoutes = (parts: UserPassParts): Route[] =>
             metadata: { username: found.name },
             alias: { name: found.name, metadata: {}, groups: [] },
             settings: found.user.token,
+            username: found.name,
             data: { user: found.name },
           });
         },

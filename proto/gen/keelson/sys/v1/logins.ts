@@ -14,7 +14,7 @@ export const protobufFileName = "keelson/sys/v1/logins.proto";
 export interface LoginRequest {
   /** Mount of the method that verified the credentials. */
   mountUuid: string;
-  /** Path of the request below the mount: "login". */
+  /** Path of the request below the mount: "login", or "login/alice" where it has the name of a user. */
   requestPath: string;
   /** Name in the audit log and in look-ups, without the path of the mount: "alice". */
   displayName: string;
