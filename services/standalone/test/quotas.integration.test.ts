@@ -143,7 +143,7 @@ test('a login or certificate too many is refused, and leaves nothing behind', as
   expect((await logIn()).status).toBe(200);
   expect(await logIn()).toEqual({
     status: 429,
-    body: { errors: ['request path "auth/staff/login": lease count quota exceeded'] },
+    body: { errors: ['request path "auth/staff/login/ada": lease count quota exceeded'] },
   });
   await write('sys/mounts/leased', { type: 'pki' });
   await write('leased/root/generate/internal', { common_name: 'Root', key_type: 'ec' });
