@@ -14,7 +14,9 @@ import { PATIENCE_MS, useConsole } from './console-harness.ts';
 import { faultsInVariants } from './page-faults.ts';
 import { watchRequests } from './settled.ts';
 
-const site = useConsole();
+const DASHBOARD = 'https://grafana.example/d/keelson';
+
+const site = useConsole({ env: { KEELSON_GRAFANA_URL: DASHBOARD } });
 
 const addAuthority = async (namespace: string, certificates: number): Promise<string> => {
   await site.secrets('sys/mounts/pki', { type: 'pki' }, namespace);
@@ -77,6 +79,8 @@ describe('charts', { timeout: PATIENCE_MS }, () => {
     await page
       .getByRole('img', { name: /^Duration of requests in the last day: median at most [\d,]+ ms/ })
       .waitFor();
+    const dashboard = page.getByRole('link', { name: 'Dashboard in Grafana' });
+    expect(await dashboard.getAttribute('href')).toBe(DASHBOARD);
     expect(await faultsInVariants(page, 'history of the cluster')).toEqual({});
     await page.goto(`${site.origin()}/app/acme/workspaces/web`);
     await page

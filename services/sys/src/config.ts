@@ -48,6 +48,14 @@ const ownSettings = Type.Object(
       minimum: 60,
       default: 768 * 3600,
     }),
+    grafanaUrl: Type.Optional(
+      Type.String({
+        description:
+          'Address of a Grafana dashboard of this cluster, which the console offers with its own charts. Not set: none.',
+        pattern: '^https?://[^\\s@]+$',
+        maxLength: 2000,
+      }),
+    ),
   },
   { title: 'Seal and tokens' },
 );

@@ -90,7 +90,7 @@ export const sysRoutes = (
       namespaces: views.namespaces,
       recorder: context.activity,
     }),
-    ...historyRoutes(context.history),
+    ...historyRoutes(context.history, config.grafanaUrl),
     ...upgradeRoutes(replication.context.members),
     ...metricsRoutes({ replicationStatus: replication.status, countDamage }),
   ];

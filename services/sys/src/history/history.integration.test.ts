@@ -10,6 +10,7 @@
  * | a restart                                      | keeps all that was counted before a stop                   |
  * | thirty days later                              | nothing is left                                            |
  * | while sealed                                   | counts wait                                                |
+ * | a dashboard in Grafana                         | is named if the setting is, and absent otherwise           |
  */
 import { ManualClock } from '@keelson/clock';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -153,4 +154,13 @@ test('counts wait while the cluster is sealed', async () => {
   const { body } = await sealed.asRoot('GET', 'sys/history');
   expect(body.data.series.requests.at(-1)).toBe(3);
   await sealed.close();
+});
+
+test('names the dashboard of the settings', async () => {
+  expect((await read()).body.data.grafana_url).toBeUndefined();
+  const grafanaUrl = 'https://grafana.example/d/keelson';
+  const other = await openSysHarness({ config: { grafanaUrl } });
+  await other.initialize();
+  expect((await other.asRoot('GET', 'sys/history')).body.data.grafana_url).toBe(grafanaUrl);
+  await other.close();
 });

@@ -5,6 +5,7 @@ import { formatExactTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
 import { ChartLegend, type ChartTone, TimeChart } from '../components/time-chart.tsx';
+import { WebLink } from '../components/web-link.tsx';
 import { type Numbers, PERIODS, type Period, timesOf, timeTextOf } from './numbers.ts';
 
 export interface HistorySeries {
@@ -109,22 +110,27 @@ export function HistoryCard<Data>(props: {
   onPeriod: (period: Period) => void;
   query: UseQueryResult<Data | null>;
   numbersOf: (data: Data) => Numbers;
+  /** A dashboard with more than these charts. */
+  grafanaUrl?: string | undefined;
 }) {
-  const { title, charts, period, onPeriod, query, numbersOf } = props;
+  const { title, charts, period, onPeriod, query, numbersOf, grafanaUrl } = props;
   return (
     <Card
       title={title}
       actions={
-        <label className="period">
-          <span className="unseen">Period of {title}</span>
-          <select value={period} onChange={({ target }) => onPeriod(target.value as Period)}>
-            {Object.entries(PERIODS).map(([value, words]) => (
-              <option key={value} value={value}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
+        <>
+          {grafanaUrl !== undefined && <WebLink href={grafanaUrl} text="Dashboard in Grafana" />}
+          <label className="period">
+            <span className="unseen">Period of {title}</span>
+            <select value={period} onChange={({ target }) => onPeriod(target.value as Period)}>
+              {Object.entries(PERIODS).map(([value, words]) => (
+                <option key={value} value={value}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          </label>
+        </>
       }
     >
       <Loaded query={query}>

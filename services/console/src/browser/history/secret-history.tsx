@@ -8,6 +8,7 @@ interface HistoryData {
   readonly start_time: string;
   readonly step_seconds: number;
   readonly series: Numbers['series'];
+  readonly grafana_url?: string;
 }
 
 const toNumbers = ({ start_time: start, step_seconds: step, series }: HistoryData): Numbers => ({
@@ -44,6 +45,7 @@ export const SecretHistory = (props: {
       onPeriod={setPeriod}
       query={query}
       numbersOf={toNumbers}
+      grafanaUrl={query.data?.grafana_url}
     />
   ) : null;
 };
