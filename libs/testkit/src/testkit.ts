@@ -9,7 +9,7 @@ export { type LinkedCall, type LinkedServer, startLinkedServer } from './bitbuck
 export { bundledProcess, runSources } from './bundled-processes/bundled-process.ts';
 export { type CertificateFiles, writeCertificates } from './certificate-files.ts';
 export { type DnsOptions, type DnsRecordType, type DnsServer, startDns } from './dns.ts';
-export { documentedCommands } from './documented-commands.ts';
+export { documentedCommands, documentedJson } from './documented-commands.ts';
 export { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 export { findBinary } from './find-binary.ts';
 export { findFreePort } from './free-port.ts';

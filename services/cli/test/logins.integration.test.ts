@@ -172,6 +172,35 @@ test('a device signs in once somebody has typed its code', async () => {
   expect((await refused.ended)[0]).toBe(1);
 });
 
+test('a login whose browser returns to the server ends once its user has confirmed it', async () => {
+  const callback = `${server.http}/v1/auth/oidc/oidc/callback`;
+  const role = { user_claim: 'sub', callback_mode: 'direct', poll_interval: 1 };
+  await write('auth/oidc/role/servers', { ...role, allowed_redirect_uris: callback });
+  const given = ['login', '--method', 'oidc', '--direct', '--role'] as const;
+  const { child, ended } = keelson(...given, 'servers');
+  let shown = '';
+  for await (const piece of child.stderr) {
+    shown += String(piece);
+    if (/^http\S+\n/m.test(shown)) break;
+  }
+  const page = await fetch(/^http\S+/m.exec(shown)?.[0] ?? '');
+  expect(await page.text()).toContain('the role servers');
+  const answer = new URL(page.url).searchParams;
+  answer.set('confirmation', 'yes');
+  expect((await fetch(callback, { method: 'POST', body: answer })).status).toBe(200);
+  expect((await ended)[0]).toBe(0);
+  expect(await keelson('token', 'lookup').out).toContain('oidc-ann');
+  await write('auth/oidc/role/plain', { user_claim: 'sub', allowed_redirect_uris: callback });
+  for (const [name, reason] of [
+    ['people', `The role does not allow ${callback}`],
+    ['plain', 'The role has no callback_mode direct'],
+  ] as const) {
+    const refused = keelson(...given, name);
+    expect(await text(refused.child.stderr)).toContain(reason);
+    expect((await refused.ended)[0]).toBe(1);
+  }
+});
+
 test('a role that does not allow the address of the command is named as the reason', async () => {
   const { child, ended } = keelson('login', '--method', 'oidc', '--role', 'pages');
   expect(await text(child.stderr)).toContain('allowed_redirect_uris');

@@ -1,5 +1,5 @@
-/** People of the workspace API with passkeys, in Chromium with a virtual authenticator. */
-import { publicAddress, startMailServer } from '@keelson/testkit';
+/** The recipe of docs/signing-in.md for passkeys of accounts, in Chromium with a virtual authenticator. */
+import { documentedJson, publicAddress, startMailServer } from '@keelson/testkit';
 import { tokensOf } from '@keelson/testkit/browser-session';
 import type { Page } from '@keelson/testkit/chromium';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -83,8 +83,10 @@ beforeAll(async () => {
   await site.workspaces(
     'PATCH',
     'admin/sign-in-settings',
-    attributes('sign-in-settings', { 'passwords-enabled': true, 'passkeys-enabled': true }),
+    attributes('sign-in-settings', { 'passwords-enabled': true }),
   );
+  const recipe = documentedJson('docs/signing-in.md', 'With a passkey');
+  await site.workspaces('PATCH', 'admin/sign-in-settings', recipe as object);
   await site.workspaces(
     'POST',
     'organizations',

@@ -1,5 +1,5 @@
-/** Sign-in to the workspace API at the provider of identities of the site. */
-import { publicAddress } from '@keelson/testkit';
+/** Sign-in to the workspace API at the provider of identities of the site: the recipe of docs/signing-in.md. */
+import { documentedJson, publicAddress } from '@keelson/testkit';
 import { tokensOf } from '@keelson/testkit/browser-session';
 import type { Page } from '@keelson/testkit/chromium';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,14 +19,14 @@ const settings = (attributes: object) =>
 beforeAll(async () => {
   provider = await startOpenIdProvider();
   provider.register(`${site.origin()}/app/sign-in/return`);
+  const recipe = documentedJson('docs/signing-in.md', 'At a provider of identities') as {
+    readonly data: { readonly attributes: object };
+  };
   await settings({
-    enabled: true,
-    title: 'the directory of the company',
+    ...recipe.data.attributes,
     issuer: provider.issuer,
-    'client-id': CLIENT.oidc_client_id,
     'client-secret': CLIENT.oidc_client_secret,
     scopes: ['email'],
-    'creates-users': true,
   });
 }, PATIENCE_MS);
 afterAll(() => provider?.[Symbol.asyncDispose]());

@@ -1,6 +1,6 @@
-/** No login yields more than its role or user says, whichever method it is of. */
+/** No login yields more than its role or user and the groups of its entity say, whichever method it is of. */
 import { execFileSync } from 'node:child_process';
-import { X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -11,6 +11,7 @@ import {
   temporaryDirectory,
 } from '@keelson/testkit';
 import { type AddressedCluster, callsOf } from '@keelson/testkit/addressed-cluster';
+import { type KubernetesApi, startKubernetesApi } from '@keelson/testkit/kubernetes-api';
 import {
   DIRECTORY_BASE,
   DIRECTORY_READER,
@@ -26,6 +27,7 @@ const MOUNT_MAX = 2 * HOUR;
 
 let folder: TemporaryDirectory;
 let directory: Directory;
+let cluster: KubernetesApi;
 let keelson: KeelsonProcess;
 let root: Pick<AddressedCluster, 'v1'>;
 
@@ -66,6 +68,34 @@ const methods: Readonly<Record<string, () => Promise<Method>>> = {
       logIn: () => post('auth/cert/login', {}, { 'client-cert': header }),
     });
   },
+  jwt: async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const iat = Math.floor(Date.now() / 1000);
+    const claims = { sub: 'job', iat, exp: iat + HOUR };
+    const data = `${encode({ alg: 'EdDSA' })}.${encode(claims)}`;
+    const jwt = `${data}.${sign(null, Buffer.from(data), privateKey).toString('base64url')}`;
+    const pem = publicKey.export({ type: 'spki', format: 'pem' });
+    await root.v1('POST', 'auth/jwt/config', { jwt_validation_pubkeys: pem });
+    return {
+      settingsAt: 'auth/jwt/role/ci',
+      with: { role_type: 'jwt', user_claim: 'sub', bound_subject: 'job' },
+      policies: [],
+      logIn: () => post('auth/jwt/login', { role: 'ci', jwt }),
+    };
+  },
+  kubernetes: async () => {
+    const api = { kubernetes_host: cluster.url, kubernetes_ca_cert: cluster.caPem };
+    await root.v1('POST', 'auth/kubernetes/config', { ...api, token_reviewer_jwt: 'reviewer' });
+    const jwt = cluster.issue('shop/web', ['keelson']);
+    const bound = { bound_service_account_names: 'web', bound_service_account_namespaces: 'shop' };
+    return {
+      settingsAt: 'auth/kubernetes/role/web',
+      with: { ...bound, audience: 'keelson' },
+      policies: [],
+      logIn: () => post('auth/kubernetes/login', { role: 'web', jwt }),
+    };
+  },
   ldap: async () => {
     const people = { userdn: `ou=people,${DIRECTORY_BASE}`, userattr: 'uid' };
     const groups = { groupdn: `ou=groups,${DIRECTORY_BASE}` };
@@ -99,6 +129,8 @@ beforeAll(async () => {
     stdio: 'ignore',
   });
   directory = await startDirectory();
+  cluster = await startKubernetesApi();
+  cluster.reviewers.add('reviewer');
   keelson = await startKeelson({
     dataFolder: join(folder.path, 'data'),
     env: {
@@ -119,6 +151,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await keelson.stop();
   await directory.stop();
+  await cluster.stop();
   await folder[Symbol.asyncDispose]();
 });
 
@@ -147,18 +180,29 @@ const settings = fc.record({
   token_type: fc.constantFrom('default', 'default-service', 'default-batch', 'service', 'batch'),
   token_bound_cidrs: fc.constantFrom(...NETWORKS),
 });
+/** Policies of a group that the entity is in, and of one that it is not in. */
+const groups = fc.record({ own: policies, foreign: policies });
 
 const shortest = (...limits: readonly number[]): number =>
   Math.min(...limits.filter((limit) => limit > 0));
 
 test.for(Object.keys(methods))(
-  'a token of %s has the policies, lifetimes, uses and networks of its role, and nothing more',
+  'a token of %s has the policies, lifetimes, uses and networks of its role, the policies of its groups, and nothing more',
   { timeout: 120_000 },
   async (type) => {
     const method = await (methods[type] as () => Promise<Method>)();
     let logins = 0;
+    await root.v1('POST', method.settingsAt, method.with);
+    const { entity_id: entity } = (await method.logIn()).body.auth;
+    const putGroup = (name: string, given: readonly string[], members: readonly string[]) =>
+      root.v1('POST', `identity/group/name/${name}-${type}`, {
+        policies: given,
+        member_entity_ids: members,
+      });
     await fc.assert(
-      fc.asyncProperty(settings, async (role) => {
+      fc.asyncProperty(settings, groups, async (role, { own, foreign }) => {
+        await putGroup('own', own, [entity]);
+        await putGroup('foreign', foreign, []);
         const written = await root.v1('POST', method.settingsAt, { ...method.with, ...role });
         if (written.status >= 300) return;
         const { status, body } = await method.logIn();
@@ -181,6 +225,8 @@ test.for(Object.keys(methods))(
           explicit_max_ttl: role.token_explicit_max_ttl,
         });
         expect(expected).not.toContain('root');
+        const ofGroups = [...new Set(own.map((name) => name.toLowerCase()))].toSorted();
+        expect([data.entity_id, data.identity_policies ?? []]).toEqual([entity, ofGroups]);
         expect(data.bound_cidrs ?? []).toHaveLength(role.token_bound_cidrs.length);
         const ofRole = role.token_period || shortest(role.token_ttl, max);
         expect(data.creation_ttl).toBeLessThanOrEqual(

@@ -1,19 +1,25 @@
-/** The recipes of docs/signing-in.md for CI services, with tokens of the shapes that those services sign. */
+/**
+ * The recipes of docs/signing-in.md for CI services, with tokens of the shapes that those services sign, and for a team
+ * with a provider of identities.
+ */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ManualClock } from '@keelson/clock';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import {
+  CLIENT,
   type IdentityProvider,
   makeKey,
   signToken,
   startProvider,
 } from '../../test/identity-provider.ts';
-import { type OpenAuth, openAuth } from '../../test/open-auth.ts';
+import { mountOf, type OpenAuth, openAuth } from '../../test/open-auth.ts';
 
 const PAGE = readFileSync(new URL('../../../../docs/signing-in.md', import.meta.url), 'utf8');
-const documents = [...PAGE.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(
-  ([, block = '']) => JSON.parse(block) as Readonly<Record<string, unknown>>,
-);
-const [githubConfig, githubRole, gitlabConfig, gitlabRole] = documents;
+const documentsIn = (text: string) =>
+  [...text.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(
+    ([, block = '']) => JSON.parse(block) as Readonly<Record<string, unknown>>,
+  );
+const [githubConfig, githubRole, gitlabConfig, gitlabRole] = documentsIn(PAGE);
 
 const GITHUB = {
   jti: 'c4d2e9b8-6f0b-4d4f-9f6c-2f0b8f6c1a11',
@@ -73,7 +79,8 @@ let provider: IdentityProvider;
 const key = makeKey('ci', 'RS256');
 
 beforeAll(async () => {
-  auth = await openAuth({ outboundRanges: ['127.0.0.0/8'] });
+  // The library that redeems codes reads the clock of the machine.
+  auth = await openAuth({ outboundRanges: ['127.0.0.0/8'], clock: new ManualClock(Date.now()) });
   provider = await startProvider();
   provider.keys = [key];
 });
@@ -127,4 +134,40 @@ test.for([
     { displayName: 'acme/app', metadata, limits: { policies: ['issuer'], ttlSeconds: 1200 } },
   ]);
   for (const changes of wrong) expect(await logIn(changes)).toBe(400);
+});
+
+test('A team with a provider', async () => {
+  const [, recipe = ''] = PAGE.split('## A team with a provider\n');
+  const [config, role] = documentsIn(recipe);
+  auth.logins.length = 0;
+  const mount = mountOf('oidc', '8f0b1c1e-6666-4000-8000-000000000001');
+  const call = (method: string, path: string, body?: object) =>
+    auth.call('jwt', method, path, body, { mount });
+  const people = await startProvider();
+  onTestFinished(() => people.stop());
+  people.keys = [makeKey('people')];
+  const { oidc_client_secret } = CLIENT;
+  const here = { ...config, oidc_discovery_url: people.url, oidc_client_secret };
+  expect((await call('POST', 'config', here)).status).toBe(200);
+  expect((await call('POST', 'role/people', role)).status).toBe(204);
+  const { allowed_redirect_uris } = role as { readonly allowed_redirect_uris: readonly string[] };
+  const [redirect_uri] = allowed_redirect_uris;
+  const logIn = async (claims: object): Promise<number> => {
+    const { data } = await call('POST', 'oidc/auth_url', { redirect_uri, client_nonce: 'n' });
+    expect(new URL(data.auth_url).searchParams.get('scope')).toBe('openid email groups');
+    const answer = people.consent(data.auth_url, claims);
+    answer.set('client_nonce', 'n');
+    return (await call('GET', `oidc/callback?${answer.toString()}`)).status;
+  };
+  const ann = { sub: 'u-1', email: 'ann@example.com' };
+  expect(await logIn({ ...ann, groups: ['people', 'platform'] })).toBe(200);
+  expect(auth.logins).toMatchObject([
+    {
+      aliasName: 'u-1',
+      metadata: { role: 'people', email: 'ann@example.com' },
+      limits: { policies: ['issuer'], ttlSeconds: 28_800 },
+    },
+  ]);
+  for (const claims of [ann, { ...ann, groups: ['people'] }, { ...ann, groups: 'platform-guests' }])
+    expect(await logIn(claims)).toBe(400);
 });

@@ -31,6 +31,7 @@ interface LoginOptions {
   readonly roleId?: string;
   readonly role?: string;
   readonly device?: true;
+  readonly direct?: true;
   readonly clientCert?: string;
   readonly clientKey?: string;
 }
@@ -80,9 +81,16 @@ const signInByBrowser = async (
   return cli.client.v1(`auth/${mount}/oidc/callback?${query.toString()}`, anonymous);
 };
 
-/** Signs in by a page of the provider, which the user opens on any machine. */
-const signInByDevice = async (
+/** Where the browser ends, if it does not come back to the command. */
+type Ending = 'device' | 'direct';
+
+/**
+ * Signs in by a page that the user opens on any machine, and asks until that has happened: at the provider (`device`),
+ * or at Keelson itself (`direct`).
+ */
+const signInElsewhere = async (
   cli: Cli,
+  ending: Ending,
   mount: string,
   role: string | undefined,
 ): Promise<Document> => {
@@ -94,9 +102,17 @@ const signInByDevice = async (
       accept,
       isAnonymous: true,
     });
-  const { data } = await post('auth_url', role === undefined ? {} : { role });
+  const redirect_uri = new URL(`/v1/auth/${mount}/oidc/callback`, cli.address).href;
+  const { data } = await post('auth_url', {
+    ...(role !== undefined && { role }),
+    ...(ending === 'direct' && { redirect_uri }),
+  });
+  if (data.auth_url === '')
+    throw new CliFailure(
+      `The role does not allow ${redirect_uri}: add it to its allowed_redirect_uris, or name the server by the address that they have.`,
+    );
   if (data.state === undefined)
-    throw new CliFailure('The role has no callback_mode device: leave out --device.');
+    throw new CliFailure(`The role has no callback_mode ${ending}: leave out --${ending}.`);
   const code = data.user_code === undefined ? '' : `Type the code ${data.user_code} there.\n\n`;
   process.stderr.write(`Open this address in a browser:\n\n${data.auth_url}\n\n${code}`);
   let delayMs = Number(data.poll_interval) * 1000;
@@ -110,6 +126,11 @@ const signInByDevice = async (
     else if (text !== 'authorization_pending')
       throw new CliFailure(`Nobody is signed in: ${text}.`);
   }
+};
+
+const endingOf = ({ device, direct }: LoginOptions): Ending | undefined => {
+  if (device === true) return 'device';
+  return direct === true ? 'direct' : undefined;
 };
 
 /** Signs in with the certificate of the connection. */
@@ -179,8 +200,12 @@ const signIn = async (
         jwt: await readSecretLine('Token of the service account'),
       }),
     cert: async () => signInByCertificate(cli, at, options),
-    oidc: async () =>
-      options.device === true ? signInByDevice(cli, path, role) : signInByBrowser(cli, path, role),
+    oidc: async () => {
+      const ending = endingOf(options);
+      return ending === undefined
+        ? signInByBrowser(cli, path, role)
+        : signInElsewhere(cli, ending, path, role);
+    },
   };
   const { auth } = await requests[method]();
   return (auth.mfa_requirement === null ? auth : await withSecondFactor(cli, auth.mfa_requirement))
@@ -396,9 +421,15 @@ export const addAccessCommands = (program: Command, cli: Cli): void => {
       '--role <name>',
       'for kubernetes; for jwt and oidc, the default role of the mount if left out; for cert, the first that fits',
     )
+    .addOption(
+      new Option(
+        '--device',
+        'for oidc: the browser is on any machine, and the role has callback_mode device',
+      ).conflicts('direct'),
+    )
     .option(
-      '--device',
-      'for oidc: the browser is on any machine, and the role has callback_mode device',
+      '--direct',
+      'for oidc: the browser is on any machine and returns to the server, and the role has callback_mode direct',
     )
     .option('--client-cert <file>', 'certificate in PEM, for cert')
     .option('--client-key <file>', 'its private key in PEM, for cert')

@@ -39,7 +39,7 @@ export class Cli {
   clientWith(replaced: Environment, changes: Pick<Connection, 'send'> = {}): ApiClient {
     return new ApiClient({
       ...changes,
-      address: this.#address,
+      address: this.address,
       caFile: this.#caFile,
       environment: { ...this.environment, ...replaced },
     });
@@ -55,10 +55,11 @@ export class Cli {
   ): { readonly address: string; readonly token: string } {
     if (this.#caFile !== undefined) trustAlso(this.#caFile);
     const token = requireToken({ ...this.environment, ...replaced }, kind);
-    return { address: this.#address, token };
+    return { address: this.address, token };
   }
 
-  get #address(): string {
+  /** The address of the server. @throws CliFailure for any other text */
+  get address(): string {
     const { KEELSON_ADDR, VAULT_ADDR } = this.environment;
     const address = this.#options.address ?? KEELSON_ADDR ?? VAULT_ADDR ?? DEFAULT_ADDRESS;
     if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
