@@ -1,6 +1,6 @@
 /**
- * The recipes of docs/signing-in.md for CI services, with tokens of the shapes that those services sign, and for a team
- * with a provider of identities.
+ * The recipes of docs/signing-in.md for CI services and clusters, with tokens of the shapes that those sign, and for a
+ * team with a provider of identities.
  */
 import { readFileSync } from 'node:fs';
 import { ManualClock } from '@keelson/clock';
@@ -134,6 +134,50 @@ test.for([
     { displayName: 'acme/app', metadata, limits: { policies: ['issuer'], ttlSeconds: 1200 } },
   ]);
   for (const changes of wrong) expect(await logIn(changes)).toBe(400);
+});
+
+test('A pod of a cluster that nobody may ask', async () => {
+  const [, recipe = ''] = PAGE.split('## A pod of a cluster that nobody may ask\n');
+  const [config, role] = documentsIn(recipe);
+  auth.logins.length = 0;
+  const here = { ...config, jwks_url: `${provider.url}/keys` };
+  expect((await auth.call('jwt', 'POST', 'config', here)).status).toBe(200);
+  expect((await auth.call('jwt', 'POST', 'role/web', role)).status).toBe(204);
+  const iat = auth.clock.nowMs() / 1000;
+  /** As the TokenRequest API of Kubernetes signs it. */
+  const logIn = async (account: string, changes: object = {}): Promise<number> => {
+    const [namespace, name] = account.split('/');
+    const jwt = await signToken(key, {
+      iss: 'https://kubernetes.default.svc.cluster.local',
+      sub: `system:serviceaccount:${namespace}:${name}`,
+      aud: ['https://keelson.example.com'],
+      iat,
+      nbf: iat,
+      exp: iat + 3600,
+      'kubernetes.io': {
+        namespace,
+        pod: { name: 'web-0', uid: '6c2b9c55-4d6a-4a36-9a39-2f5d5a1f2a10' },
+        serviceaccount: { name, uid: '0d8b9c55-4d6a-4a36-9a39-2f5d5a1f2a11' },
+      },
+      ...changes,
+    });
+    return (await auth.call('jwt', 'POST', 'login', { role: 'web', jwt })).status;
+  };
+  expect([await logIn('shop/web'), await logIn('shop-eu/web')]).toEqual([200, 200]);
+  expect(auth.logins[1]).toMatchObject({
+    aliasName: 'system:serviceaccount:shop-eu:web',
+    metadata: { role: 'web', namespace: 'shop-eu' },
+    limits: { policies: ['issuer'], ttlSeconds: 1200 },
+  });
+  for (const account of ['shop/api', 'mall/web', 'workshop/web'])
+    expect([account, await logIn(account)]).toEqual([account, 400]);
+  for (const changes of [
+    { aud: ['https://kubernetes.default.svc'] },
+    { iss: 'https://other.example' },
+    { exp: iat - 61 },
+    { 'kubernetes.io': undefined },
+  ])
+    expect(await logIn('shop/web', changes)).toBe(400);
 });
 
 test('A team with a provider', async () => {
