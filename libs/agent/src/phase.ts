@@ -7,9 +7,10 @@ import { type SshAgent, toAgentEnvironment, withSshKey } from '@keelson/reposito
 import { discardFolder } from '@keelson/supervisor';
 import { type ControlPlane, isGone, type Phase, type PhaseEnd, upload } from './control-plane.ts';
 import { NO_CREDENTIALS, obtainCredentials } from './credentials/phase-credentials.ts';
+import type { JsonFields } from './json-fields.ts';
 import { LogStream } from './log-stream.ts';
 import { countChanges, hasDrift, readApplyCounts, type ShownPlan } from './plan-summary.ts';
-import { type JsonFields, redactPlan } from './redacted-plan.ts';
+import { redactPlan } from './redacted-plan.ts';
 import { StateKeeper } from './state-keeper.ts';
 import {
   findBinary,

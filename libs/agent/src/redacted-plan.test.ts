@@ -112,3 +112,60 @@ test('keeps the schemas of the resources in the plan', () => {
     },
   });
 });
+
+test('keeps what refers to what in the configuration, and none of its values', () => {
+  const child = {
+    resources: [{ address: 'used.b', expressions: { name: { references: ['var.name'] } } }],
+    outputs: { id: { sensitive: true, expression: { references: ['used.b.id', 'used.b'] } } },
+    variables: { name: { default: 'hunter2' } },
+  };
+  const redacted = redact({
+    format_version: '1.2',
+    configuration: {
+      provider_config: { p: { expressions: { password: { constant_value: 'hunter2' } } } },
+      root_module: {
+        variables: { secret: { default: 'hunter2', sensitive: true } },
+        resources: [
+          {
+            address: 'used.a',
+            depends_on: ['used.c'],
+            count_expression: { references: ['var.count'] },
+            expressions: {
+              secret: { constant_value: 'hunter2' },
+              map: { constant_value: { references: ['hunter2'] } },
+              rule: [{ port: { references: ['module.m.id', 'module.m'] } }],
+            },
+          },
+          'no resource',
+        ],
+        module_calls: {
+          m: { expressions: { name: { references: ['var.secret'] }, x: {} }, module: child },
+        },
+      },
+    },
+    checks: [{ address: { to_display: 'check.c' }, status: 'fail' }],
+  });
+  expect(JSON.stringify(redacted)).not.toContain('hunter2');
+  expect(redacted).toMatchObject({
+    checks: [{ address: { to_display: 'check.c' }, status: 'fail' }],
+    configuration: {
+      root_module: {
+        resources: [
+          {
+            address: 'used.a',
+            expressions: { references: ['module.m.id', 'module.m', 'var.count', 'used.c'] },
+          },
+        ],
+        module_calls: {
+          m: {
+            expressions: { name: { references: ['var.secret'] } },
+            module: {
+              resources: [{ address: 'used.b', expressions: { references: ['var.name'] } }],
+              outputs: { id: { expression: { references: ['used.b.id', 'used.b'] } } },
+            },
+          },
+        },
+      },
+    },
+  });
+});

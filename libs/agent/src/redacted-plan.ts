@@ -3,11 +3,14 @@
  * sensitive values replaced by others of the same form. Values that differ stay different, so that an
  * update is still seen as one.
  */
-type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
-type Fields = { readonly [name: string]: Json };
-
-const isFields = (value: Json | undefined): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import {
+  type JsonFields as Fields,
+  isFields,
+  type Json,
+  listOf,
+  mapFields,
+} from './json-fields.ts';
+import { configurationReferences } from './plan-references.ts';
 
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 
@@ -23,9 +26,6 @@ const hidden = (value: Json, variant: Variant): Json => {
   if (typeof value === 'number') return variant;
   return typeof value === 'boolean' ? variant === 1 : null;
 };
-
-const mapFields = (fields: Fields, map: (value: Json, name: string) => Json): Fields =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, map(value, name)]));
 
 const within = (value: Json | undefined, at: string | number): Json | undefined => {
   if (isList(value)) return value[Number(at)];
@@ -99,12 +99,11 @@ const schemasOf = (schemas: Json | undefined, resources: readonly Json[]): Field
   );
 };
 
-const listOf = (value: Json | undefined): readonly Json[] => (isList(value) ? value : []);
-
 /**
  * @param plan of `terraform show -json`
  * @param schemas of `terraform providers schema -json`
- * @returns the document that clients print: changes and outputs, with the schemas they need
+ * @returns the document that clients print: changes, outputs and checks, with the schemas they need, and what refers to
+ *   what in the configuration
  */
 export const redactPlan = (plan: Fields, schemas: Fields): Fields => {
   const changes = listOf(plan['resource_changes']);
@@ -122,6 +121,9 @@ export const redactPlan = (plan: Fields, schemas: Fields): Fields => {
     output_changes: isFields(outputs)
       ? mapFields(outputs, (change) => (isFields(change) ? redactChange(change) : change))
       : {},
+    // The tool leaves sensitive values out of the messages of checks.
+    checks: listOf(plan['checks']),
+    configuration: configurationReferences(plan['configuration']),
     relevant_attributes: plan['relevant_attributes'] ?? [],
     deferred_changes: deferred.map((item) =>
       isFields(item)
@@ -135,5 +137,3 @@ export const redactPlan = (plan: Fields, schemas: Fields): Fields => {
     ]),
   };
 };
-
-export type { Fields as JsonFields };

@@ -11,10 +11,10 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { PlanJson } from '../src/browser/runs/plan/plan-json.ts';
 import {
   driftChanges,
   outputChanges,
-  type PlanJson,
   resourceChanges,
 } from '../src/browser/runs/plan/planned-changes.ts';
 import { valueChanges } from '../src/browser/runs/plan/value-changes.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { addPlannedRun, configurationWith } from '@keelson/testkit/planned-run';
 import { describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
+import { faultsInVariants } from './page-faults.ts';
 
 const site = useConsole();
 
@@ -86,6 +87,96 @@ describe('runs', { timeout: PATIENCE_MS }, () => {
     await search.getByRole('searchbox').fill('nothing like it');
     await search.getByRole('button', { name: 'Search' }).click();
     await page.getByText('No run fits the search.').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('show the checks that are not met, and a picture of what depends on what', async () => {
+    const machine = (name: string, actions: readonly string[] = ['create']) => ({
+      address: `machine.${name}`,
+      change: { actions, before: null, after: { name } },
+    });
+    const refers = (name: string, ...to: readonly string[]) => ({
+      address: `machine.${name}`,
+      expressions: { references: to.map((one) => `machine.${one}.id`) },
+    });
+    const check = (address: string, status: string, ...messages: readonly string[]) => ({
+      address: { to_display: address },
+      status,
+      problems: messages.map((message) => ({ message })),
+    });
+    const { runId } = await addPlannedRun(site, 'drawn', {
+      plan: {
+        resource_changes: [
+          machine('web'),
+          machine('network', ['update']),
+          machine('gone', ['delete']),
+        ],
+        checks: [
+          check('check.fine', 'pass'),
+          check('check.certificate', 'fail', 'It expires <b>soon</b>.'),
+          check('output.address', 'unknown'),
+        ],
+        configuration: {
+          root_module: {
+            resources: [refers('network'), refers('web', 'kept'), refers('kept', 'network')],
+          },
+        },
+      },
+    });
+    const { data: team } = await site.workspaces('POST', 'organizations/acme/teams', {
+      data: {
+        type: 'teams',
+        attributes: { name: 'plan-readers', 'organization-access': { 'read-workspaces': true } },
+      },
+    });
+    const { page, problems } = await site.openSignedIn(`/app/acme/drawn/runs/${runId}`, {
+      workspaces: await site.addUser('plan-reader', team.id),
+    });
+    await page.getByText('Checks: 3 conditions, 1 not met').waitFor();
+    const checks = page.getByRole('table', { name: 'Checks' }).locator('tbody tr');
+    await checks.first().getByText('It expires <b>soon</b>.').waitFor();
+    expect(await checks.locator('th').allTextContents()).toEqual([
+      'check.certificate',
+      'output.address',
+      'check.fine',
+    ]);
+    await page.getByText('Dependencies', { exact: true }).click();
+    await page.getByRole('img', { name: 'Dependencies of 3 resources' }).waitFor();
+    const dependencies = page.getByRole('table', { name: 'Dependencies' });
+    // It depends on the network over a resource that does not change.
+    await dependencies
+      .getByRole('row')
+      .filter({ hasText: 'machine.web' })
+      .getByText('machine.network')
+      .waitFor();
+    expect(await page.locator('.graph path').count()).toBe(1);
+    expect(await faultsInVariants(page, 'plan with checks and dependencies')).toEqual({});
+    expect(problems).toEqual([]);
+  });
+
+  test('have no picture of a hundred resources, whose dependencies a table names', async () => {
+    const addresses = Array.from({ length: 101 }, (_, at) => `machine.m${at}`);
+    const { runId } = await addPlannedRun(site, 'wide', {
+      plan: {
+        resource_changes: addresses.map((address) => ({
+          address,
+          change: { actions: ['create'] },
+        })),
+        configuration: {
+          root_module: {
+            resources: addresses.map((address, at) => ({
+              address,
+              expressions: { references: at === 0 ? [] : [`machine.m${at - 1}`] },
+            })),
+          },
+        },
+      },
+    });
+    const { page, problems } = await site.openSignedIn(`/app/acme/wide/runs/${runId}`);
+    await page.getByText('Dependencies', { exact: true }).click();
+    await page.getByText('A picture of 101 resources would show nothing').waitFor();
+    await page.getByText('Page 1 of 3 · 101 in all').waitFor();
+    expect(await page.locator('.graph').count()).toBe(0);
     expect(problems).toEqual([]);
   });
 });

@@ -8,13 +8,15 @@ import { callWorkspaces } from '../../api/workspaces-api.ts';
 import { Empty } from '../../components/page.tsx';
 import { type ChangeFilter, ChangeFilters, NO_FILTER } from './change-filters.tsx';
 import { ChangedThing, KIND_WORDS } from './changed-thing.tsx';
+import { PlanChecks } from './plan-checks.tsx';
+import type { PlanJson } from './plan-json.ts';
 import {
   driftChanges,
   outputChanges,
-  type PlanJson,
   type ResourceChange,
   resourceChanges,
 } from './planned-changes.ts';
+import { ResourceGraphView } from './resource-graph-view.tsx';
 
 /** A line of the list. */
 type Row =
@@ -120,6 +122,7 @@ const Changes = ({ plan }: { plan: PlanJson }) => {
     : [];
   return (
     <div className="changes">
+      <PlanChecks plan={plan} />
       <ChangeFilters
         changes={changes}
         outputs={outputs.length}
@@ -147,6 +150,7 @@ const Changes = ({ plan }: { plan: PlanJson }) => {
           words={KIND_WORDS[output.kind].output}
         />
       ))}
+      <ResourceGraphView plan={plan} />
     </div>
   );
 };

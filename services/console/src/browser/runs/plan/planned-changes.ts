@@ -1,4 +1,5 @@
 /** Planned changes, read from the redacted JSON of a plan. */
+import type { ChangeJson, PlanJson, ResourceJson } from './plan-json.ts';
 import { type Difference, type ValueChange, valueChanges } from './value-changes.ts';
 
 /** In the order in which they are shown: what is lost first. */
@@ -36,35 +37,6 @@ export interface OutputChange {
   readonly values: readonly ValueChange[];
 }
 
-interface Change {
-  readonly actions: readonly string[];
-  readonly before?: unknown;
-  readonly after?: unknown;
-  readonly after_unknown?: unknown;
-  readonly before_sensitive?: unknown;
-  readonly after_sensitive?: unknown;
-  readonly importing?: { readonly id?: unknown };
-}
-
-interface Resource {
-  readonly address: string;
-  readonly module_address?: string;
-  readonly previous_address?: string;
-  readonly action_reason?: string;
-  readonly change: Change;
-}
-
-/** The members of the plan that the console reads. */
-export interface PlanJson {
-  readonly resource_changes?: readonly Resource[];
-  readonly resource_drift?: readonly Resource[];
-  readonly deferred_changes?: readonly {
-    readonly reason?: string;
-    readonly resource_change?: Resource;
-  }[];
-  readonly output_changes?: Readonly<Record<string, Change>>;
-}
-
 /** The reasons of the tool's JSON format; others are shown as they are. */
 const REASONS: Readonly<Record<string, string>> = {
   replace_because_tainted: 'it is tainted',
@@ -89,7 +61,7 @@ const kindOf = ({
   change,
   previous_address: former,
   address,
-}: Resource): ChangeKind | undefined => {
+}: ResourceJson): ChangeKind | undefined => {
   const { actions } = change;
   if (actions.includes('create') && (actions.includes('delete') || actions.includes('forget')))
     return 'replace';
@@ -101,7 +73,7 @@ const kindOf = ({
   return CHANGE_KINDS.find((kind) => kind === only);
 };
 
-const differenceOf = (change: Change): Difference => ({
+const differenceOf = (change: ChangeJson): Difference => ({
   before: change.before,
   after: change.after,
   unknown: change.after_unknown,
@@ -109,7 +81,7 @@ const differenceOf = (change: Change): Difference => ({
   secretAfter: change.after_sensitive,
 });
 
-const toChange = (resource: Resource, kind: ChangeKind, reason?: string): ResourceChange => {
+const toChange = (resource: ResourceJson, kind: ChangeKind, reason?: string): ResourceChange => {
   const { address, change, previous_address: former } = resource;
   return {
     address,

@@ -1,0 +1,133 @@
+/** The dependencies of the changed resources as a picture, and as a table for everybody else. */
+import { useMemo, useState } from 'react';
+import { shortened } from '../../components/chart.ts';
+import { DataTable } from '../../components/data-table.tsx';
+import { counted } from '../../components/format.ts';
+import { KIND_WORDS } from './changed-thing.tsx';
+import type { PlanJson } from './plan-json.ts';
+import { columnsOf, type GraphNode, resourceGraph } from './resource-graph.ts';
+
+/** Resources in a picture; with more of them nobody sees anything. */
+const MAX_DRAWN = 60;
+const [BOX, GAP, ROW, HEIGHT, MARGIN] = [230, 60, 40, 28, 8] as const;
+
+interface Place {
+  readonly node: GraphNode;
+  readonly x: number;
+  readonly y: number;
+}
+
+const placesOf = (nodes: readonly GraphNode[]): ReadonlyMap<string, Place> => {
+  const columns = columnsOf(nodes);
+  const groups = Map.groupBy(nodes, ({ address }) => columns.get(address) ?? 0);
+  return new Map(
+    [...groups].flatMap(([column, group]) =>
+      group.map((node, at) => [
+        node.address,
+        { node, x: MARGIN + column * (BOX + GAP), y: MARGIN + at * ROW },
+      ]),
+    ),
+  );
+};
+
+const Drawing = ({ nodes }: { nodes: readonly GraphNode[] }) => {
+  const places = [...placesOf(nodes).values()];
+  const at = new Map(places.map((place) => [place.node.address, place]));
+  const width = Math.max(...places.map(({ x }) => x)) + BOX + MARGIN;
+  const height = Math.max(...places.map(({ y }) => y)) + ROW + MARGIN;
+  return (
+    // It is wider than the page when much depends on each other; the keyboard scrolls what has the focus.
+    <section className="graph" aria-label="Picture of the dependencies" tabIndex={0}>
+      <svg
+        className="chart"
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={`Dependencies of ${counted(nodes.length, 'resource')}, which the table below names`}
+      >
+        {places.flatMap(({ node, x, y }) =>
+          node.dependsOn.map((one) => {
+            const from = at.get(one);
+            if (from === undefined) return null;
+            const [startX, startY] = [from.x + BOX, from.y + HEIGHT / 2];
+            const endY = y + HEIGHT / 2;
+            return (
+              <path
+                key={`${node.address} ${one}`}
+                className="branch"
+                d={`M${startX} ${startY}C${startX + GAP / 2} ${startY} ${x - GAP / 2} ${endY} ${x - 6} ${endY}m-5 -4l5 4l-5 4`}
+              />
+            );
+          }),
+        )}
+        {places.map(({ node: { address, kind, count }, x, y }) => (
+          <g key={address} className={`graph-node ${kind}`}>
+            <title>{`${address} ${KIND_WORDS[kind].resource}`}</title>
+            <rect x={x} y={y} width={BOX} height={HEIGHT} rx={5} />
+            <text x={x + 8} y={y + 18}>
+              <tspan className="sign">{KIND_WORDS[kind].sign}</tspan>{' '}
+              {shortened(count > 1 ? `${address} ×${count}` : address, BOX - 24)}
+            </text>
+          </g>
+        ))}
+      </svg>
+    </section>
+  );
+};
+
+const Table = ({ nodes }: { nodes: readonly GraphNode[] }) => (
+  <DataTable
+    label="Dependencies"
+    rows={nodes}
+    keyOf={({ address }) => address}
+    columns={[
+      { title: 'Resource', isName: true, cell: ({ address }) => <code>{address}</code> },
+      {
+        title: 'Change',
+        cell: ({ kind, count }) =>
+          `${KIND_WORDS[kind].resource}${count > 1 ? ` (${count.toLocaleString()})` : ''}`,
+      },
+      {
+        title: 'Depends on',
+        cell: ({ dependsOn }) =>
+          dependsOn.length === 0 ? '–' : <code>{dependsOn.join(', ')}</code>,
+      },
+    ]}
+  />
+);
+
+const Graph = ({ plan }: { plan: PlanJson }) => {
+  const nodes = useMemo(() => resourceGraph(plan), [plan]);
+  if (nodes === undefined)
+    return (
+      <p className="hint">The plan changes too many resources to show what depends on what.</p>
+    );
+  return (
+    <>
+      {nodes.length <= MAX_DRAWN ? (
+        <Drawing nodes={nodes} />
+      ) : (
+        <p className="hint">
+          A picture of {counted(nodes.length, 'resource')} would show nothing; the table names them.
+        </p>
+      )}
+      <Table nodes={nodes} />
+      <p className="hint">
+        An arrow leads to what depends on it. References over local values are not in a plan.
+      </p>
+    </>
+  );
+};
+
+/** Nothing for a plan without references between resources. */
+export const ResourceGraphView = ({ plan }: { plan: PlanJson }) => {
+  const [isOpen, setOpen] = useState(false);
+  if (plan.configuration === undefined || (plan.resource_changes ?? []).length === 0) return null;
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Dependencies</summary>
+      {isOpen && <Graph plan={plan} />}
+    </details>
+  );
+};
