@@ -13,6 +13,7 @@ import {
   followMounts,
   MountCleaning,
   requireMount,
+  type ThisCluster,
   whileOpen,
 } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
@@ -250,10 +251,17 @@ export const composeAuth = (parts: AuthParts): AuthService => {
     pki: parts.pki,
     isCurrent: createStatusCheck({ outboundPolicy, logger, clock }),
   };
+  let clusterId = '';
   const methods = [
     approleMethod({ ...sharedBy('approle'), countOnPrimary: countingOnPrimary(member) }),
     certMethod(certificates),
-    jwtMethod({ ...sharedBy('jwt'), runs: parts.runs, logger, outboundPolicy }),
+    jwtMethod({
+      ...sharedBy('jwt'),
+      runs: parts.runs,
+      logger,
+      outboundPolicy,
+      clusterId: () => clusterId,
+    }),
     kubernetesMethod({
       ...sharedBy('kubernetes'),
       logger,
@@ -283,7 +291,9 @@ export const composeAuth = (parts: AuthParts): AuthService => {
     instanceId: randomUUID(),
     version: VERSION,
     onSealed: () => undefined,
-    onCluster: () => undefined,
+    onCluster: ({ id }: ThisCluster) => {
+      clusterId = id;
+    },
     onMounts: (current: readonly Mount[]) => {
       mounts = current;
     },

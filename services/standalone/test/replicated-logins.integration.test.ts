@@ -1,5 +1,8 @@
 /** Signing in at the clusters of a performance set: what they share, and which cluster a token is of. */
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   type MailServer,
   type NatsServer,
@@ -190,6 +193,14 @@ test('a passkey that is added at the secondary signs in at both, with a signatur
   }
 });
 
+/** A token of a provider of identities. */
+const signed = (key: KeyObject, claims: object): string => {
+  const encode = (value: object): string =>
+    Buffer.from(JSON.stringify(value)).toString('base64url');
+  const data = `${encode({ alg: 'EdDSA' })}.${encode(claims)}`;
+  return `${data}.${sign(null, Buffer.from(data), key).toString('base64url')}`;
+};
+
 /** A user whose logins need a passcode at both clusters. */
 const addPasscodeUser = async (name: string, settings: object = {}) => {
   const [totp, login] = ['identity/mfa/method/totp', `auth/userpass/login/${name}`];
@@ -256,11 +267,7 @@ test('a provider that the secondary configures is that of both, with tokens of t
   const role = { role_type: 'jwt', user_claim: 'sub', bound_subject: 'job' };
   expect((await secondary.v1('POST', 'auth/jwt/role/ci', role)).status).toBe(204);
   await untilEqual('performance', primary, secondary);
-  const encode = (value: object): string =>
-    Buffer.from(JSON.stringify(value)).toString('base64url');
-  const claims = { sub: 'job', exp: Math.floor(Date.now() / 1000) + 60 };
-  const data = `${encode({ alg: 'EdDSA' })}.${encode(claims)}`;
-  const jwt = `${data}.${sign(null, Buffer.from(data), privateKey).toString('base64url')}`;
+  const jwt = signed(privateKey, { sub: 'job', exp: Math.floor(Date.now() / 1000) + 60 });
   for (const [here, elsewhere] of [
     [primary, secondary],
     [secondary, primary],
@@ -270,6 +277,56 @@ test('a provider that the secondary configures is that of both, with tokens of t
     const { client_token: token } = body.auth;
     expect(await ownTokenAt(here, token)).toBe(200);
     expect(await ownTokenAt(elsewhere, token)).toBe(403);
+  }
+});
+
+test('a browser that brings its token signs in where its login began, and at no other cluster', async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  let issuer = '';
+  const provider = createServer(({ url }, response) => {
+    const described = { issuer, jwks_uri: `${issuer}/keys`, authorization_endpoint: issuer };
+    const keys = { keys: [publicKey.export({ format: 'jwk' })] };
+    response.end(JSON.stringify(url === '/keys' ? keys : described));
+  });
+  await once(provider.listen(0, '127.0.0.1'), 'listening');
+  issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  try {
+    const redirect_uri = 'http://localhost:8250/oidc/callback';
+    await primary.v1('POST', 'sys/auth/oidc', { type: 'oidc' });
+    await primary.v1('POST', 'auth/oidc/config', {
+      oidc_discovery_url: issuer,
+      oidc_client_id: 'keelson',
+      oidc_client_secret: 'a secret of the test',
+      oidc_response_mode: 'form_post',
+      oidc_response_types: 'id_token',
+      default_role: 'people',
+    });
+    const role = { user_claim: 'sub', allowed_redirect_uris: redirect_uri };
+    await primary.v1('POST', 'auth/oidc/role/people', role);
+    await untilEqual('performance', primary, secondary);
+    const client_nonce = 'a nonce of the test';
+    for (const [here, elsewhere] of [
+      [primary, secondary],
+      [secondary, primary],
+    ] as const) {
+      const asked = { redirect_uri, client_nonce };
+      const begun = await logIn(here, 'auth/oidc/oidc/auth_url', asked);
+      const { nonce, state } = Object.fromEntries(new URL(begun.body.data.auth_url).searchParams);
+      const iat = Math.floor(Date.now() / 1000);
+      const claims = { iss: issuer, sub: 'ann', aud: 'keelson', nonce, iat, exp: iat + 60 };
+      const form = { state: state ?? '', id_token: signed(privateKey, claims), client_nonce };
+      const bring = async (cluster: Cluster): Promise<number> => {
+        const at = `${cluster.process().http}/v1/auth/oidc/oidc/callback`;
+        await fetch(at, { method: 'POST', body: new URLSearchParams(form) });
+        return (await fetch(`${at}?${new URLSearchParams(form).toString()}`)).status;
+      };
+      expect(await bring(elsewhere)).toBe(400);
+      expect([await bring(here), await bring(here)]).toEqual([200, 400]);
+      expect(await bring(elsewhere)).toBe(400);
+    }
+  } finally {
+    provider.closeAllConnections();
+    provider.close();
   }
 });
 

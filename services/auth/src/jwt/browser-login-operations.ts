@@ -32,6 +32,8 @@ export interface BrowserLoginContext extends JwtContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly outboundPolicy: AddressPolicy;
+  /** Id of this cluster: the clusters of a set have the same keys, and remember for themselves which logins have ended. */
+  readonly clusterId: () => string;
 }
 
 const TIME_LIMIT_MS = 5000;
@@ -300,12 +302,19 @@ export class BrowserLogins {
   }
 
   #seal({ uuid }: MountScope, { stateKey }: JwtConfig, login: LoginState): string {
-    return sealState(Buffer.from(stateKey, 'base64'), uuid, login, randomBytes(IV_BYTES));
+    const key = Buffer.from(stateKey, 'base64');
+    return sealState(key, this.#placeOf(uuid), login, randomBytes(IV_BYTES));
   }
 
   #open({ uuid }: MountScope, { stateKey }: JwtConfig, state: string): LoginState {
     const key = Buffer.from(stateKey, 'base64');
-    return openState<LoginState>(key, uuid, state, this.#context.clock.nowMs()) ?? refuse(EXPIRED);
+    const nowMs = this.#context.clock.nowMs();
+    return openState<LoginState>(key, this.#placeOf(uuid), state, nowMs) ?? refuse(EXPIRED);
+  }
+
+  /** A login ends at the cluster where it began. */
+  #placeOf(mountUuid: string): string {
+    return `${this.#context.clusterId()}/${mountUuid}`;
   }
 
   async #beginDevice(

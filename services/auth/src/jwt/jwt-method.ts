@@ -31,6 +31,8 @@ interface JwtParts {
   readonly runs: OwnRuns;
   /** Says at which addresses providers may be. */
   readonly outboundPolicy: AddressPolicy;
+  /** Id of this cluster. */
+  readonly clusterId: () => string;
 }
 
 const refuse = (text: string): never => {
