@@ -331,6 +331,41 @@ describe('a certificate role with a parameter of the caller', () => {
     expect((await issue()).status).toBe(403);
   });
 
+  test('gives addresses with the names of its groups, as long as the entity is in them', async () => {
+    await root.v1('POST', 'sys/mounts/group-pki', { type: 'pki' });
+    const authority = { common_name: 'Root', key_type: 'ec' };
+    await root.v1('POST', 'group-pki/root/generate/internal', authority);
+    const { id: group } = (await root.v1('POST', 'identity/group', { name: 'crew' })).body.data;
+    await root.v1('POST', 'group-pki/roles/crew', {
+      allow_any_name: true,
+      allowed_uri_sans: [
+        'spiffe://example.com/{{identity.groups.names.crew.id}}/{{identity.entity.metadata.team}}',
+        `spiffe://example.com/of-{{identity.groups.ids.${group}.name}}`,
+      ],
+      allowed_uri_sans_template: true,
+      key_type: 'ec',
+    });
+    await root.v1('POST', 'sys/policies/acl/crew', {
+      policy: 'path "group-pki/issue/crew" { capabilities = ["update"] }',
+    });
+    const { logIn } = await withAlice({ token_policies: 'crew' });
+    const { client_token: token, entity_id: id } = (await logIn()).body.auth;
+    await root.v1('POST', `identity/entity/id/${id}`, { metadata: { team: 'web' } });
+    const issue = async (uri: string): Promise<number> => {
+      const body = { ...ISSUE, uri_sans: `spiffe://example.com/${uri}` };
+      const headers = { 'x-service-token': token };
+      return (await call(undefined, 'POST', 'group-pki/issue/crew', body, headers)).status;
+    };
+    const own = [`${group}/web`, 'of-crew'];
+    const statuses = async () => [await issue(own[0] ?? ''), await issue(own[1] ?? '')];
+    expect(await statuses()).toEqual([400, 400]);
+    await root.v1('POST', `identity/group/id/${group}`, { member_entity_ids: [id] });
+    expect(await statuses()).toEqual([200, 200]);
+    expect([await issue(`${group}/ops`), await issue('of-others')]).toEqual([400, 400]);
+    await root.v1('POST', `identity/group/id/${group}`, { member_entity_ids: [] });
+    expect(await statuses()).toEqual([400, 400]);
+  });
+
   test('in a namespace takes the entity from the namespace of the token', async () => {
     await root.v1('POST', 'sys/namespaces/inner');
     await mountPki('inner/', 'identity.entity.name');
@@ -344,6 +379,23 @@ describe('a certificate role with a parameter of the caller', () => {
     await root.v1('POST', `identity/entity/id/${id}`, { name: 'web' });
     expect((await issue()).status).toBe(200);
   });
+});
+
+test('people change their own password, and that of nobody else, with one policy for all', async () => {
+  const { path, logIn } = await withAlice({ token_policies: 'own-password' });
+  const { accessor } = (await root.v1('GET', `sys/auth/${path}`)).body.data;
+  await root.v1('POST', 'sys/policies/acl/own-password', {
+    policy: `path "auth/${path}/users/{{identity.entity.aliases.${accessor}.name}}/password" { capabilities = ["update"] }`,
+  });
+  await root.v1('POST', `auth/${path}/users/bob`, { password: 'pw' });
+  const { client_token: token } = (await logIn()).body.auth;
+  const change = async (name: string, field = 'password'): Promise<number> =>
+    (await call(token, 'POST', `auth/${path}/users/${name}/${field}`, { password: 'new' })).status;
+  expect([await change('bob'), await change('alice', 'policies')]).toEqual([403, 403]);
+  expect(await change('alice')).toBe(204);
+  expect((await logIn()).status).toBe(400);
+  const login = `auth/${path}/login/alice`;
+  expect((await call(undefined, 'POST', login, { password: 'new' })).status).toBe(200);
 });
 
 test('every path of a method but its login needs a token with rights', async () => {
