@@ -22,6 +22,7 @@ import type { HistoryChart } from '../history/history-card.tsx';
 import type { Statuses } from '../replication/replication-page.tsx';
 import { useHealth } from '../session/use-health.ts';
 import { ExpiringAuthorities } from './expiring-authorities.tsx';
+import { MyLocks } from './my-locks.tsx';
 import { MyRuns } from './my-runs.tsx';
 
 // Loaded when it is shown, as all charts are.
@@ -228,7 +229,12 @@ export const OverviewPage = () => {
       title="Overview"
       lead={`${health?.cluster_name ?? 'Cluster'}, Keelson ${health?.version ?? ''}`}
     >
-      {workspaces !== undefined && <MyRuns />}
+      {workspaces !== undefined && (
+        <>
+          <MyRuns />
+          <MyLocks />
+        </>
+      )}
       {secrets !== undefined && (
         <>
           <ExpiringAuthorities />
