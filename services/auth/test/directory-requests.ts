@@ -1,4 +1,4 @@
-/** What a directory is asked: a proxy before it that reads the requests of its clients (RFC 4511). */
+/** A proxy before a directory, which reads the requests of its clients (RFC 4511). */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 
