@@ -145,6 +145,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   'teams/members-card.tsx': ['invites'],
   'teams/team-page.tsx': ['adds a member'],
   'teams/teams-page.tsx': ['creates a team'],
+  'tokens/end-logins.tsx': ['ends the tokens of a person'],
   'tokens/tokens-page.tsx': ['reads a token', 'revokes a token', 'creates a token'],
   'variable-sets/variable-sets-page.tsx': ['applies a set to a workspace', 'creates a set'],
   'variables/variable-list.tsx': ['creates a variable'],
