@@ -91,6 +91,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   'organizations/organizations-page.tsx': ['creates an organization'],
   'organizations/site-switches.tsx': ['switches an organization, a pool or a connection off or on'],
   'overview/overview-page.tsx': ['seals'],
+  'overview/workspace-steps.tsx': ['creates the first organization', 'creates a workspace'],
   'passkeys/passkeys-page.tsx': ['begins a change', 'adds a passkey', 'removes one', 'renames one'],
   'policies/policies-page.tsx': ['creates a policy'],
   'policies/policy-tester.tsx': ['reads a token', 'asks for capabilities'],

@@ -30,6 +30,11 @@ const SecretHistory = lazy(async () => ({
   default: (await import('../history/secret-history.tsx')).SecretHistory,
 }));
 
+// Most people have taken them.
+const FirstStepsCard = lazy(async () => ({
+  default: (await import('./first-steps-card.tsx')).FirstStepsCard,
+}));
+
 const HISTORY: readonly HistoryChart[] = [
   {
     title: 'Requests',
@@ -229,6 +234,9 @@ export const OverviewPage = () => {
       title="Overview"
       lead={`${health?.cluster_name ?? 'Cluster'}, Keelson ${health?.version ?? ''}`}
     >
+      <Suspense fallback={null}>
+        <FirstStepsCard />
+      </Suspense>
       {workspaces !== undefined && (
         <>
           <MyRuns />
