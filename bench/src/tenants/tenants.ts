@@ -1,12 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { startPostgres, startRedis } from '@keelson/testkit';
 import { startDistributed } from '@keelson/testkit/distributed-cluster';
 import { until } from '@keelson/testkit/replication-cluster';
 import type { Bench, BenchContext, Figure } from '../bench.ts';
 import { startProcess } from '../child-process.ts';
-import type { HttpLoad } from '../http-load.ts';
-import { measureLatency, nextMillisecond } from '../load.ts';
 import {
   askV1,
   createResource,
@@ -15,26 +12,16 @@ import {
   type MeasuredServer,
   openMeasuredServer,
 } from '../measured-server.ts';
-import type { GreedyLoad } from './greedy-process.ts';
+import {
+  createMeasure,
+  GREEDY_CONNECTIONS,
+  loadOf,
+  POLITE_PER_SECOND,
+  type Tenants,
+} from './polite-latency.ts';
 
-const GREEDY_CONNECTIONS = 64;
-const POLITE_PER_SECOND = 10;
 /** With the limits that an installation has unless its operator sets others, and without any. */
 const LIMITS: readonly Readonly<Record<string, string>>[] = [{}, { KEELSON_RATE_LIMIT: 'off' }];
-/** Until the requests of the greedy tenant wait. */
-const LEAD_MS = 500;
-
-interface Tenant {
-  readonly paths: readonly string[];
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-interface Tenants {
-  readonly name: string;
-  readonly polite: Tenant;
-  readonly greedy: Omit<HttpLoad, 'url' | 'connections'>;
-}
-
 const STATE_BYTES = 1_000_000;
 
 /** @returns the path of the signed address of a new state */
@@ -203,65 +190,36 @@ export const tenants: Bench = {
   method:
     `${POLITE_PER_SECOND} requests a second of one tenant, timed from when each was due, alone and while another ` +
     `asks for expensive things from ${GREEDY_CONNECTIONS} connections, at once again when it is refused. With the rate limits that an installation begins with, and without; and without them in processes of its services, ` +
-    'where each tenant asks a gateway of its own.',
+    'where each tenant asks a gateway of its own. The load at another installation shows what the machine alone costs.',
   run: async (context) => {
     const { quick, say } = context;
     const seconds = quick ? 0.5 : 20;
     const greedyProcess = await startProcess(new URL('./greedy-process.ts', import.meta.url));
     try {
-      const p99Of = async (url: string, { paths, headers }: Tenant): Promise<number> => {
-        let turn = 0;
-        const ask = async (): Promise<void> => {
-          const path = paths[turn++ % paths.length] ?? '';
-          const answer = await fetch(url + path, { headers });
-          await answer.arrayBuffer();
-          if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
-        };
-        const latency = await measureLatency(ask, POLITE_PER_SECOND, seconds, nextMillisecond);
-        return latency.p99;
-      };
-      const measure = async (
-        { url }: Pick<MeasuredServer, 'url'>,
-        { name, polite, greedy }: Tenants,
-        greedyUrl = url,
-      ): Promise<Figure[]> => {
-        say(name);
-        await p99Of(url, polite);
-        const alone = await p99Of(url, polite);
-        const load: HttpLoad = {
-          url: greedyUrl,
-          ...greedy,
-          connections: GREEDY_CONNECTIONS,
-          mayBeRefused: true,
-        };
-        const greed = greedyProcess.ask<{ perSecond: number }>('ask', {
-          load,
-          seconds: seconds + (2 * LEAD_MS) / 1000,
-        } satisfies GreedyLoad);
-        const [{ perSecond }, beside] = await Promise.all([
-          greed,
-          pause(LEAD_MS).then(() => p99Of(url, polite)),
-        ]);
-        return [
-          { name, value: beside, unit: 'ms p99', limit: { name: 'ms alone', value: alone } },
-          { name: 'the greedy one meanwhile', value: perSecond, unit: '/s' },
-        ];
-      };
+      const measure = createMeasure(greedyProcess, seconds, say);
       const figures: Figure[] = [];
       const count = quick ? 5 : 300;
       for (const limits of LIMITS) {
         await using server = await openMeasuredServer(context, limits);
+        await using other = await openMeasuredServer(context, limits);
         const suffix = limits === LIMITS[0] ? '' : ', without rate limits';
-        for (const open of [openOrganizations, openNamespaces])
-          for (const one of await open(server, count))
-            figures.push(...(await measure(server, { ...one, name: one.name + suffix })));
+        for (const open of [openOrganizations, openNamespaces]) {
+          const others = context.target === undefined ? await open(other, count) : [];
+          for (const [index, one] of (await open(server, count)).entries()) {
+            const apart = others[index];
+            const elsewhere = apart && loadOf(other.url, apart);
+            const named = { ...one, name: one.name + suffix };
+            figures.push(...(await measure(server.url, named, loadOf(server.url, one), elsewhere)));
+          }
+        }
       }
       if (context.target !== undefined) return figures;
       await using distributed = await openDistributed(context);
       for (const open of [openOrganizations, openNamespaces])
         for (const one of await open(distributed.server, count)) {
           const named = { ...one, name: `${one.name}, at another gateway` };
-          figures.push(...(await measure(distributed.server, named, distributed.other)));
+          const { server, other = server.url } = distributed;
+          figures.push(...(await measure(server.url, named, loadOf(other, one))));
         }
       return figures;
     } finally {

@@ -1,4 +1,5 @@
 /** Requests of one caller in a time, counted in this process unless another count is given. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
 export interface RateDecision {
@@ -15,12 +16,15 @@ export interface RateLimit {
   count(caller: string): Promise<RateDecision>;
 }
 
+/** A refusal takes so long, unless the limit ends before: whoever asks again at once occupies nobody with refusals. */
+const REFUSAL_MS = 100;
+
 const FREE: RateDecision = { isAllowed: true, headers: {}, resetSeconds: 0 };
 
 const toDecision = (
   isAllowed: boolean,
   limit: number,
-  { remainingPoints, msBeforeNext }: RateLimiterRes,
+  { remainingPoints, msBeforeNext }: Pick<RateLimiterRes, 'msBeforeNext' | 'remainingPoints'>,
 ): RateDecision => {
   const resetSeconds = Math.max(0, msBeforeNext) / 1000;
   return {
@@ -70,7 +74,11 @@ export const createRateLimit = (
         return toDecision(true, requests, await limiter.consume(caller));
       } catch (refused) {
         if (!(refused instanceof RateLimiterRes)) throw refused;
-        return toDecision(false, requests, refused);
+        const { msBeforeNext, remainingPoints } = refused;
+        const waitedMs = Math.min(REFUSAL_MS, Math.max(0, msBeforeNext));
+        await pause(waitedMs);
+        const left = { msBeforeNext: msBeforeNext - waitedMs, remainingPoints };
+        return toDecision(false, requests, left);
       }
     },
   };

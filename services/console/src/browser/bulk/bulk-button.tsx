@@ -17,7 +17,6 @@ import {
   type Line,
   OUTCOME_WORDS,
   ranked,
-  titleOf,
   VERDICT_WORDS,
 } from './bulk.ts';
 import { type BulkSteps, useBulk } from './use-bulk.ts';
@@ -116,7 +115,7 @@ const Dialog = <Thing,>(props: {
             className={bulk.tone ?? 'primary'}
             disabled={changed.length === 0 || (wanted !== undefined && typed !== wanted)}
           >
-            {titleOf(bulk, changed.length)}
+            {`${bulk.label} ${counted(changed.length, bulk.noun)}`}
           </button>
         )}
         {isWorking ? (
@@ -162,7 +161,7 @@ export const BulkButton = <Thing,>(props: {
         {bulk.label}
       </button>
       <Modal
-        title={titleOf(bulk, opened?.length ?? 0)}
+        title={`${bulk.label} ${counted(opened?.length ?? 0, bulk.noun)}`}
         isOpen={opened !== undefined}
         onClose={close}
       >

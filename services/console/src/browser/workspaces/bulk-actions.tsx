@@ -1,7 +1,6 @@
 /** Changes of several workspaces of the list at once. */
 import { type ReactNode } from 'react';
 import { useDocument } from '../api/queries.ts';
-import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import {
   callWorkspaces,
   type ListDocument,
@@ -13,7 +12,6 @@ import type { Bulk, Verdict } from '../bulk/bulk.ts';
 import { BulkButton } from '../bulk/bulk-button.tsx';
 import type { Fields } from '../components/action-button.tsx';
 import { workspacesCurl } from '../components/commands.tsx';
-import { ProjectSelect } from '../projects/project-select.tsx';
 import { holderOf } from './lock-card.tsx';
 import { RUN_KINDS, runAttributes, runBody } from './start-run.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
@@ -23,21 +21,10 @@ export type Listed = OneDocument<WorkspaceAttributes>;
 
 type Permission = keyof WorkspaceAttributes['permissions'];
 
-type Project = ResourceAttributes['projects'];
-
-const mayOn =
-  (permission: Permission) =>
-  ({ data }: Listed): boolean =>
-    data.attributes.permissions[permission];
-
-const mayMove = (project: Project): boolean => project.permissions?.['can-move-workspace'] === true;
-
 /** One kind of change, of one workspace. */
-export interface Deed {
+interface Deed {
   readonly label: string;
-  /** Joins the label with the number of workspaces. */
-  readonly preposition?: string;
-  readonly isAllowed: (listed: Listed) => boolean;
+  readonly permission: Permission;
   readonly children: ReactNode;
   /** The fate of a workspace on which the person has the permission. */
   readonly judge: (listed: Listed, fields: Fields) => Verdict;
@@ -53,7 +40,7 @@ const refused = (words: string): Verdict => ({ kind: 'refused', words });
 
 const lock: Deed = {
   label: 'Lock',
-  isAllowed: mayOn('can-lock'),
+  permission: 'can-lock',
   children: (
     <>
       <p>New runs wait until the workspaces are unlocked.</p>
@@ -77,7 +64,7 @@ const lock: Deed = {
 /** @param account id of the person; undefined for the token of a team or an organization */
 const unlock = (account: string | undefined): Deed => ({
   label: 'Unlock',
-  isAllowed: mayOn('can-unlock'),
+  permission: 'can-unlock',
   children: <p>Only who holds a lock can give it back. Waiting runs begin.</p>,
   judge: (listed) => {
     if (!listed.data.attributes.locked) return stays('It is not locked.');
@@ -102,8 +89,7 @@ const tagsIn = (fields: Fields): readonly string[] => [
 
 const addTags: Deed = {
   label: 'Add tags',
-  preposition: 'to',
-  isAllowed: mayOn('can-manage-tags'),
+  permission: 'can-manage-tags',
   children: (
     <>
       <p>Lists and the tool select workspaces by their tags.</p>
@@ -134,8 +120,7 @@ const addTags: Deed = {
 
 const startRuns: Deed = {
   label: 'Start runs',
-  preposition: 'in',
-  isAllowed: mayOn('can-queue-run'),
+  permission: 'can-queue-run',
   children: (
     <>
       <label>
@@ -165,16 +150,10 @@ const startRuns: Deed = {
   request: ({ data: { id } }, fields) => ['POST', 'runs', runBody(id, runAttributes(fields))],
 };
 
-/**
- * A move asks for a right on both projects, and for none on the workspace.
- * @param projects the first ones of the organization by id; the server decides on others
- */
-const move = (organization: string, projects: ReadonlyMap<string, Project>): Deed => ({
+/** @param projects names by id */
+const moveTo = (projects: ReadonlyMap<string, string>): Deed => ({
   label: 'Move',
-  isAllowed: ({ data }) => {
-    const project = projects.get(relatedOne(data, 'project')?.id ?? '');
-    return project === undefined ? projects.size > 0 : mayMove(project);
-  },
+  permission: 'can-update',
   children: (
     <>
       <p>
@@ -183,13 +162,13 @@ const move = (organization: string, projects: ReadonlyMap<string, Project>): Dee
       </p>
       <label>
         Project
-        <ProjectSelect
-          organization={organization}
-          name="project"
-          none="choose one"
-          isRequired
-          only={mayMove}
-        />
+        <select name="project" required>
+          {[...projects].map(([id, name]) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
       </label>
     </>
   ),
@@ -197,7 +176,7 @@ const move = (organization: string, projects: ReadonlyMap<string, Project>): Dee
     const project = fields.text('project');
     return relatedOne(data, 'project')?.id === project
       ? stays('It is in this project.')
-      : changes('It moves to the project.');
+      : changes(`It moves to ${projects.get(project) ?? 'the project'}.`);
   },
   request: ({ data: { id } }, fields) => [
     'PATCH',
@@ -213,14 +192,15 @@ const move = (organization: string, projects: ReadonlyMap<string, Project>): Dee
 
 const toBulk = (deed: Deed): Bulk<Listed> => ({
   label: deed.label,
-  ...(deed.preposition !== undefined && { preposition: deed.preposition }),
   noun: 'workspace',
   idOf: ({ data }) => data.id,
   nameOf: ({ data }) => data.attributes.name,
   read: ({ data }, signal) =>
     callWorkspaces<Listed>('GET', `workspaces/${data.id}?include=locked_by`, { signal }),
   judge: (listed, fields) =>
-    deed.isAllowed(listed) ? deed.judge(listed, fields) : refused('You may not do this here.'),
+    listed.data.attributes.permissions[deed.permission]
+      ? deed.judge(listed, fields)
+      : refused('You may not do this here.'),
   change: (listed, fields) => {
     const [method, path, body] = deed.request(listed, fields);
     return callWorkspaces(method, path, { ...(body && { body }) });
@@ -229,26 +209,35 @@ const toBulk = (deed: Deed): Bulk<Listed> => ({
   children: deed.children,
 });
 
-/** The changes of several workspaces that the organization has, each with its rights. */
-export const useBulkDeeds = (organization: string): readonly Deed[] => {
-  const { data: account } = useDocument<OneDocument<unknown>>('account/details');
-  const { data: projects } = useDocument<ListDocument<Project>>(
-    `organizations/${encodeURIComponent(organization)}/projects?page[size]=100`,
-  );
-  const byId = new Map(projects?.data.map(({ id, attributes }) => [id, attributes]));
-  return [lock, unlock(account?.data.id), addTags, startRuns, move(organization, byId)];
-};
+/** The permissions of which one is enough for a workspace to be selected. */
+const PERMISSIONS: readonly Permission[] = [
+  'can-lock',
+  'can-unlock',
+  'can-manage-tags',
+  'can-queue-run',
+  'can-update',
+];
+
+/** Whether the person may do anything with a workspace that can be done with several. */
+export const mayChange = ({ permissions }: WorkspaceAttributes): boolean =>
+  PERMISSIONS.some((permission) => permissions[permission]);
 
 /** Buttons for the selected workspaces: those that the person may use on one of them at least. */
 export const BulkActions = (props: {
-  deeds: readonly Deed[];
+  organization: string;
   chosen: ReadonlyMap<string, Listed>;
   /** Called with the workspaces that stay selected, because they were to be changed and were not. */
   onEnd: (left: ReadonlyMap<string, Listed>) => void;
 }) => {
   const things = [...props.chosen.values()];
-  return props.deeds
-    .filter(({ isAllowed }) => things.some(isAllowed))
+  const { data: account } = useDocument<OneDocument<unknown>>('account/details');
+  const { data: projects } = useDocument<ListDocument<{ name: string }>>(
+    `organizations/${encodeURIComponent(props.organization)}/projects?page[size]=100`,
+  );
+  const names = new Map(projects?.data.map(({ id, attributes }) => [id, attributes.name]));
+  const deeds = [lock, unlock(account?.data.id), addTags, startRuns, moveTo(names)];
+  return deeds
+    .filter(({ permission }) => things.some(({ data }) => data.attributes.permissions[permission]))
     .map((deed) => (
       <BulkButton
         key={deed.label}
