@@ -6,6 +6,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startKeelson, startPostgres, startRedis } from '@keelson/testkit';
 import { startDistributed } from '@keelson/testkit/distributed-cluster';
+import { vi } from 'vitest';
+
+const ADOPTED_WITHIN_MS = 30_000;
 
 /** The facts of a control plane that its pages are tested with. */
 export interface ControlPlane {
@@ -95,6 +98,12 @@ const startDistributedForm = async (options: ControlPlaneOptions): Promise<OwnCo
   stack.defer(() => cluster.stop());
   const owned = stack.move();
   const http = cluster.urls[0] ?? '';
+  // The workspace service takes up its first token once the cluster is unsealed.
+  const headers = { authorization: `Bearer ${cluster.apiToken}` };
+  await vi.waitUntil(
+    async () => (await fetch(`${http}/api/v2/account/details`, { headers })).status === 200,
+    { timeout: ADOPTED_WITHIN_MS },
+  );
   return {
     http,
     rootToken: cluster.token,

@@ -16,7 +16,7 @@ import { watchRequests } from './settled.ts';
 
 const DASHBOARD = 'https://grafana.example/d/keelson';
 
-const site = useConsole({ env: { KEELSON_GRAFANA_URL: DASHBOARD } });
+const site = useConsole();
 
 const addAuthority = async (namespace: string, certificates: number): Promise<string> => {
   await site.secrets('sys/mounts/pki', { type: 'pki' }, namespace);
@@ -79,8 +79,6 @@ describe('charts', { timeout: PATIENCE_MS }, () => {
     await page
       .getByRole('img', { name: /^Duration of requests in the last day: median at most [\d,]+ ms/ })
       .waitFor();
-    const dashboard = page.getByRole('link', { name: 'Dashboard in Grafana' });
-    expect(await dashboard.getAttribute('href')).toBe(DASHBOARD);
     expect(await faultsInVariants(page, 'history of the cluster')).toEqual({});
     await page.goto(`${site.origin()}/app/acme/workspaces/web`);
     await page
@@ -90,6 +88,22 @@ describe('charts', { timeout: PATIENCE_MS }, () => {
       .waitFor();
     expect(await faultsInVariants(page, 'history of a workspace')).toEqual({});
     expect(problems).toEqual([]);
+  });
+
+  test('link to the dashboard that the settings name', async () => {
+    const { page } = await site.openSignedIn('/ui/policies');
+    // Processes of a distributed installation refuse the setting of another service.
+    await page.route('**/v1/sys/history*', async (route) => {
+      const response = await route.fetch();
+      const { data, ...others } = await response.json();
+      await route.fulfill({
+        response,
+        json: { ...others, data: { ...data, grafana_url: DASHBOARD } },
+      });
+    });
+    await page.goto(`${site.origin()}/ui/`);
+    const dashboard = page.getByRole('link', { name: 'Dashboard in Grafana' });
+    expect(await dashboard.getAttribute('href')).toBe(DASHBOARD);
   });
 
   test('are left out for whoever may not read them', async () => {
