@@ -45,7 +45,7 @@ const perform = async (script: string, more: NodeJS.ProcessEnv = {}): Promise<st
   return (await run('python3', [path], { env })).stdout.trim();
 };
 
-test('hvac uses health, tokens, policies, wrapping, messages, mounts, a certificate authority, approle, userpass, jwt, kubernetes and identity', async () => {
+test('hvac uses health, tokens, policies, wrapping, messages, mounts, a certificate authority, approle, userpass, jwt, oidc, kubernetes and identity', async () => {
   expect(await perform('scenario.py')).toBe('done');
 });
 

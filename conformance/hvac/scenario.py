@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from urllib.parse import parse_qs, urlsplit
 
 import hvac
 from hvac.exceptions import Forbidden, InvalidPath, InvalidRequest
@@ -268,6 +269,7 @@ def signing_in():
     assert not person.is_authenticated()
     client.sys.disable_auth_method("approle")
     signing_in_with_a_provider()
+    signing_in_through_a_browser()
     signing_in_from_a_cluster()
 
 
@@ -355,6 +357,79 @@ def signing_in_with_a_provider():
     jwt.delete_role("ci", path="jobs")
     refused(InvalidRequest, program.auth.jwt.jwt_login, role="ci", jwt=token, path="jobs")
     client.sys.disable_auth_method("jobs")
+
+
+class Provider(http.server.BaseHTTPRequestHandler):
+    """A provider of OpenID Connect at which somebody has consented: every code is good for the claims."""
+
+    private_key = ""
+    claims = {}
+
+    def answer(self, document):
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(document).encode())
+
+    def do_GET(self):
+        issuer = f"http://127.0.0.1:{self.server.server_port}"
+        der = openssl("pkey", "-pubout", "-in", "{key}", key=self.private_key).split("-----")[2]
+        x = base64.urlsafe_b64encode(base64.b64decode(der)[-32:]).rstrip(b"=").decode()
+        if self.path == "/keys":
+            self.answer({"keys": [{"kty": "OKP", "crv": "Ed25519", "x": x}]})
+        else:
+            self.answer({
+                "issuer": issuer, "jwks_uri": f"{issuer}/keys", "authorization_endpoint": f"{issuer}/authorize",
+                "token_endpoint": f"{issuer}/token", "id_token_signing_alg_values_supported": ["EdDSA"],
+            })
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        token = signed_token(self.private_key, self.claims)
+        self.answer({"access_token": "a", "token_type": "bearer", "id_token": token})
+
+    def log_message(self, *_):
+        pass
+
+
+def signing_in_through_a_browser():
+    Provider.private_key = openssl("genpkey", "-algorithm", "ed25519")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Provider)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    issuer = f"http://127.0.0.1:{server.server_port}"
+    client.sys.enable_auth_method("oidc")
+    oidc = client.auth.oidc
+    oidc.configure(
+        oidc_discovery_url=issuer, oidc_client_id="keelson", oidc_client_secret="secret", default_role="people"
+    )
+    assert oidc.read_config()["data"]["oidc_client_id"] == "keelson"
+    uri = "http://localhost:8250/oidc/callback"
+    oidc.create_role(
+        "people", "sub", [uri], bound_claims={"groups": ["platform"]}, claim_mappings={"email": "mail"},
+        oidc_scopes=["email"], token_policies=["issuer"], token_ttl="10m",
+    )
+    assert oidc.read_role("people")["data"]["allowed_redirect_uris"] == [uri]
+    person = hvac.Client(url=ADDRESS)
+
+    def come_back(groups):
+        asked = person.auth.oidc.oidc_authorization_url_request("people", uri)["data"]["auth_url"]
+        query = {name: value for name, [value] in parse_qs(urlsplit(asked).query).items()}
+        now = int(time.time())
+        Provider.claims = {
+            "iss": issuer, "sub": "ann", "aud": "keelson", "nonce": query["nonce"], "iat": now, "exp": now + 60,
+            "groups": groups, "email": "ann@example.com",
+        }
+        return person.auth.oidc.oidc_callback(query["state"], query["nonce"], "code")
+
+    refused(InvalidRequest, come_back, ["others"])
+    auth = come_back(["platform"])["auth"]
+    assert auth["metadata"] == {"role": "people", "mail": "ann@example.com"}, auth
+    person.token = auth["client_token"]
+    assert person.lookup_token()["data"]["display_name"] == "oidc-ann"
+    oidc.delete_role("people")
+    client.sys.disable_auth_method("oidc")
+    assert not person.is_authenticated()
+    server.shutdown()
 
 
 class ApiServer(http.server.BaseHTTPRequestHandler):

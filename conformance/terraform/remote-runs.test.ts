@@ -93,7 +93,12 @@ describe('terraform with an agent', { timeout: SLOW_MS }, () => {
       'GET',
       `/runs/${applied?.id}/plan/json-output-redacted`,
     );
-    expect(redacted.document).toMatchObject({ plan_format_version: expect.any(String) as string });
+    expect(redacted.document).toMatchObject({
+      plan_format_version: expect.any(String) as string,
+      configuration: {
+        root_module: { resources: [{ address: expect.any(String) as string, expressions: {} }] },
+      },
+    });
   });
 
   test('discards a run that is not confirmed, and releases the workspace', async () => {

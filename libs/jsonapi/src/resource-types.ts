@@ -60,6 +60,7 @@ export const SCHEMA_NAMES = {
   users: 'User',
   vars: 'Variable',
   varsets: 'VariableSet',
+  'workspace-locks': 'WorkspaceLock',
   'workspace-outputs': 'WorkspaceOutput',
   'workspace-readme': 'WorkspaceReadme',
   workspaces: 'Workspace',

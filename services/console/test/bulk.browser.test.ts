@@ -136,7 +136,7 @@ describe('several at once', { timeout: PATIENCE_MS }, () => {
     });
     // One is deleted after it was looked at.
     await site.workspaces('POST', `workspaces/${ids[50]}/actions/safe-delete`);
-    await dialog.getByRole('button', { name: 'Add tags 101 workspaces' }).click();
+    await dialog.getByRole('button', { name: 'Add tags to 101 workspaces' }).click();
     await dialog.getByText('101 of 101: 100 done, 1 failed.').waitFor();
     expect((await linesOf(page))[0]).toBe('w-050: failed');
     expect(await dialog.locator('tbody tr').first().locator('.under').textContent()).not.toBe('');
@@ -219,7 +219,7 @@ describe('several at once', { timeout: PATIENCE_MS }, () => {
     expect((await linesOf(page)).toSorted()).toEqual(['mail: refused', 'web: will change']);
     await dialog.getByLabel('What to do').selectOption('Plan only');
     await dialog.getByLabel('Why').fill('After the upgrade');
-    await dialog.getByRole('button', { name: 'Start runs 1 workspace' }).click();
+    await dialog.getByRole('button', { name: 'Start runs in 1 workspace' }).click();
     await dialog.getByText('1 of 1: 1 done.').waitFor();
     const { data: runs } = await site.workspaces(
       'GET',
@@ -233,12 +233,22 @@ describe('several at once', { timeout: PATIENCE_MS }, () => {
       'organizations/rights/projects',
       create('projects', { name: 'Shop' }),
     );
+    for (let at = 0; at < 101; at += 1)
+      await site.workspaces(
+        'POST',
+        'organizations/rights/projects',
+        create('projects', { name: `p-${at}` }),
+      );
     const owner = await site.openSignedIn('/app/rights/workspaces');
     await select(owner.page, 'web', 'mail', 'unseen');
     await press(owner.page, 'Move');
     const moving = owner.page.getByRole('dialog');
-    await moving.getByLabel('Project').selectOption('Shop');
-    await moving.getByText('It moves to Shop.').first().waitFor();
+    const field = moving.getByLabel('Project', { exact: true });
+    await field.selectOption('Shop');
+    // It stays when others are looked for.
+    await moving.getByLabel("Part of the project's name").fill('p-10');
+    await expect.poll(() => field.locator('option').count()).toBe(4);
+    expect(await field.inputValue()).toBe(project.id);
     await moving.getByRole('button', { name: 'Move 3 workspaces' }).click();
     await moving.getByText('3 of 3: 3 done.').waitFor();
     for (const id of [web, mail])
@@ -246,6 +256,73 @@ describe('several at once', { timeout: PATIENCE_MS }, () => {
         (await site.workspaces('GET', `workspaces/${id}`)).data.relationships.project.data.id,
       ).toBe(project.id);
     expect(owner.problems).toEqual([]);
+  });
+
+  test('a move is offered by the rights on the project, and refused out of another one', async () => {
+    await addOrganization('moving');
+    const addProject = async (name: string): Promise<string> =>
+      (await site.workspaces('POST', 'organizations/moving/projects', create('projects', { name })))
+        .data.id;
+    const [from, to, other] = [
+      await addProject('Start'),
+      await addProject('Target'),
+      await addProject('Other'),
+    ];
+    for (const [name, id] of [
+      ['mine', from],
+      ['theirs', other],
+    ])
+      await site.workspaces(
+        'POST',
+        'organizations/moving/workspaces',
+        create('workspaces', { name }, { project: { data: { type: 'projects', id } } }),
+      );
+    const { data: team } = await site.workspaces(
+      'POST',
+      'organizations/moving/teams',
+      create('teams', { name: 'movers' }),
+    );
+    for (const [id, isMover] of [
+      [from, true],
+      [to, true],
+      [other, false],
+    ] as const)
+      await site.workspaces(
+        'POST',
+        'team-projects',
+        create(
+          'team-projects',
+          {
+            access: 'custom',
+            'project-access': { settings: 'read' },
+            'workspace-access': { move: isMover, runs: 'read' },
+          },
+          {
+            team: { data: { type: 'teams', id: team.id } },
+            project: { data: { type: 'projects', id } },
+          },
+        ),
+      );
+    const { page, problems } = await site.openSignedIn('/app/moving/workspaces', {
+      workspaces: await site.addUser('mover', team.id),
+    });
+    await select(page, 'mine', 'theirs');
+    await press(page, 'Move');
+    const dialog = page.getByRole('dialog');
+    expect((await linesOf(page)).toSorted()).toEqual(['mine: will change', 'theirs: refused']);
+    const field = dialog.getByLabel('Project', { exact: true });
+    expect(await field.locator('option').allTextContents()).toEqual([
+      'choose one',
+      'Start',
+      'Target',
+    ]);
+    await field.selectOption('Start');
+    await dialog.getByText('It is in this project.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Move 0 workspaces' }).isDisabled()).toBe(true);
+    await field.selectOption('Target');
+    await dialog.getByRole('button', { name: 'Move 1 workspace' }).click();
+    await dialog.getByText('1 of 1: 1 done.').waitFor();
+    expect(problems).toEqual([]);
   });
 
   test('nothing can be selected by a person who may change nothing', async () => {

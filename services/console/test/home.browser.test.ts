@@ -4,6 +4,7 @@
  * | block | shows | for |
  * | --- | --- | --- |
  * | runs of an organization | those that wait for the person, and those that have failed in the last day | whoever may read them; a run waits only for those who may apply it |
+ * | locks | the workspaces that the person has locked | the person alone |
  * | certificates and issuers that expire | the authorities of the namespace | whoever may read the numbers of each |
  */
 import type { Page } from '@keelson/testkit/chromium';
@@ -48,6 +49,16 @@ describe('the start page', { timeout: PATIENCE_MS }, () => {
     await authorities.filter({ hasText: 'ending' }).getByText('in 9 days').waitFor();
     await authorities.filter({ hasText: 'lasting' }).getByText('none').waitFor();
     expect(await authorities.filter({ hasText: 'inner' }).count()).toBe(0);
+    const { data: kept } = await site.workspaces('POST', 'organizations/acme/workspaces', {
+      data: { type: 'workspaces', attributes: { name: 'kept' } },
+    });
+    const reason = { reason: 'maintenance' };
+    await site.workspaces('POST', `workspaces/${kept.id}/actions/lock`, reason);
+    await page.reload();
+    await rowsOf(page, 'Locks you hold')
+      .filter({ hasText: 'kept' })
+      .getByText('maintenance')
+      .waitFor();
     expect(await faultsInVariants(page, 'start page')).toEqual({});
     await waiting.getByRole('link', { name: 'Two machines more' }).click();
     await page.getByRole('button', { name: 'Confirm and apply' }).waitFor();
@@ -80,6 +91,7 @@ describe('the start page', { timeout: PATIENCE_MS }, () => {
     await authorities.filter({ hasText: 'inner' }).getByText('in 3 years').waitFor();
     await settled();
     expect(await authorities.count()).toBe(2);
+    expect(await page.getByRole('heading', { name: 'Locks you hold' }).count()).toBe(0);
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 

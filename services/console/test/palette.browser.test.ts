@@ -12,12 +12,16 @@ const addOrganization = (name: string): Promise<unknown> =>
     data: { type: 'organizations', attributes: { name, email: 'a@b.example' } },
   });
 
-const addWorkspace = (organization: string, name: string): Promise<unknown> =>
-  site.workspaces('POST', `organizations/${organization}/workspaces`, {
-    data: { type: 'workspaces', attributes: { name } },
-  });
+const addWorkspace = async (organization: string, name: string): Promise<string> =>
+  (
+    await site.workspaces('POST', `organizations/${organization}/workspaces`, {
+      data: { type: 'workspaces', attributes: { name } },
+    })
+  ).data.id;
 
 const search = async (page: Page, text: string): Promise<void> => {
+  // The page listens to keys once it is there.
+  await page.getByRole('heading', { level: 1 }).waitFor();
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Search' }).fill(text);
 };
@@ -60,7 +64,7 @@ describe('the palette', { timeout: PATIENCE_MS }, () => {
 
   test('opens what is done with a workspace, a policy and a role', async () => {
     await addOrganization('acme');
-    await addWorkspace('acme', 'palette-web');
+    const id = await addWorkspace('acme', 'palette-web');
     const { page, problems } = await site.openSignedIn('/ui/mounts');
     const dialog = page.getByRole('dialog');
     await search(page, 'lock palette');
@@ -74,6 +78,8 @@ describe('the palette', { timeout: PATIENCE_MS }, () => {
     expect(new URL(page.url()).hash).toBe('');
     await dialog.getByRole('button', { name: 'Lock', exact: true }).click();
     await page.getByText('Locked by').waitFor();
+    await choose(page, id, /^palette-web/);
+    await page.getByRole('heading', { level: 1, name: 'palette-web' }).waitFor();
     await choose(page, 'unlock palette', 'Unlock palette-web');
     await dialog.getByText('Unlock palette-web?').waitFor();
     await page.keyboard.press('Escape');

@@ -49,6 +49,13 @@ const logInAtProvider = async (page: Page): Promise<void> => {
 const heading = (page: Page, name: string): Promise<void> =>
   page.getByRole('heading', { name, level: 1 }).waitFor();
 
+const statusOf = async (token: string): Promise<number> =>
+  (
+    await fetch(`${site.origin()}/v1/auth/token/lookup-self`, {
+      headers: { 'x-service-token': token },
+    })
+  ).status;
+
 beforeAll(async () => {
   provider = await startOpenIdProvider();
   await addUsers('people', 'the people of the team');
@@ -86,17 +93,32 @@ describe('sign-in', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('link', { name: 'reader' }).waitFor();
     await page.getByText('people-ada').waitFor();
     const { service: token = '' } = await tokensOf(page);
-    const lookUp = async () =>
-      (
-        await fetch(`${site.origin()}/v1/auth/token/lookup-self`, {
-          headers: { 'x-service-token': token },
-        })
-      ).status;
-    expect(await lookUp()).toBe(200);
+    expect(await statusOf(token)).toBe(200);
     const ended = page.waitForResponse(/revoke-self/);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await ended;
-    expect(await lookUp()).toBe(403);
+    expect(await statusOf(token)).toBe(403);
+    expect(problems).toEqual([]);
+  });
+
+  test('is ended by an administrator, wherever the person has signed in', async () => {
+    const tokens: string[] = [];
+    for (const name of ['first browser', 'second browser']) {
+      const { page } = await site.open('/ui/policies');
+      await fillPassword(page, PASSWORD);
+      await heading(page, 'Policies');
+      const { service = '' } = await tokensOf(page);
+      expect([name, await statusOf(service)]).toEqual([name, 200]);
+      tokens.push(service);
+    }
+    const { page, problems } = await site.openSignedIn('/ui/tokens');
+    await page.getByRole('button', { name: 'Sign a person out' }).click();
+    await page.getByLabel('User name').fill('ada');
+    await page.getByLabel('Signs in by').selectOption('people/');
+    expect(await faultsInVariants(page, 'sign a person out')).toEqual({});
+    await page.getByRole('button', { name: 'End the tokens' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(await Promise.all(tokens.map(statusOf))).toEqual([403, 403]);
     expect(problems).toEqual([]);
   });
 

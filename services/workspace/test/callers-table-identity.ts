@@ -119,6 +119,11 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     allowed: ['confirmation'],
     success: 204,
   },
+  'GET /account/workspace-locks': {
+    target: '/account/workspace-locks',
+    allowed: EVERYONE,
+    success: 200,
+  },
   'GET /account/details': { target: '/account/details', allowed: EVERYONE, success: 200 },
   'GET /users/{user_id}': { target: '/users/{user}', allowed: EVERYONE, success: 200 },
   'POST /admin/users': {

@@ -8,6 +8,7 @@ import {
   startDirectory,
 } from '@keelson/testkit/ldap-directory';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { recordRequests } from '../../test/directory-requests.ts';
 import { mountOf, type OpenAuth, openAuth } from '../../test/open-auth.ts';
 
 const MANY = Array.from(
@@ -108,6 +109,27 @@ describe('a login', () => {
     expect(auth.logins).toMatchObject([{ groupAliases: ['Domain Admins', 'web'] }]);
     expect(await logIn('alice', 'password of bob')).toEqual(WRONG);
     expect(await logIn('nobody')).toEqual(WRONG);
+  });
+
+  test.for([
+    ['an account searches for people', {}, ['bind', 'search', 'bind']],
+    ['the DN is made of the name', DIRECT, ['bind']],
+    [
+      'people are searched for anonymously',
+      { ...DIRECT, discoverdn: true },
+      ['bind', 'search', 'bind'],
+    ],
+  ] as const)('asks as much about a name that nobody has where %s', async ([, settings, asked]) => {
+    await using recorder = await recordRequests(Number(new URL(directory.url).port));
+    await configure({ ...settings, url: `ldap://127.0.0.1:${recorder.port}` });
+    for (const [name, password] of [
+      ['alice', 'password of bob'],
+      ['nobody', 'password of alice'],
+    ] as const) {
+      recorder.requests.length = 0;
+      expect(await logIn(name, password)).toEqual(WRONG);
+      expect([name, recorder.requests]).toEqual([name, asked]);
+    }
   });
 
   test('knows the groups of the directory, and their policies and those of the user', async () => {

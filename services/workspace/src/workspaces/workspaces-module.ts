@@ -12,6 +12,7 @@ import { toWorkspaceSchema } from './lifecycle/workspace-document.ts';
 import { WORKSPACE_INCLUDES } from './lifecycle/workspace-includes.ts';
 import { workspaceMoveRoutes } from './lifecycle/workspace-move-routes.ts';
 import { workspaceRoutes } from './lifecycle/workspace-routes.ts';
+import { WORKSPACE_LOCK } from './locking/held-lock-document.ts';
 import { lockRoutes } from './locking/lock-routes.ts';
 import { NOTIFICATION_CONFIGURATION } from './notifications/notification-document.ts';
 import { notificationRoutes } from './notifications/notification-routes.ts';
@@ -75,6 +76,7 @@ export const workspacesResources = ({
 }: Pick<WorkspacesContext, 'workspaceContributions'>): readonly ResourceSchema[] => [
   PROJECT,
   toWorkspaceSchema(workspaceContributions),
+  WORKSPACE_LOCK,
   TAG,
   TAG_BINDING,
   EFFECTIVE_TAG_BINDING,

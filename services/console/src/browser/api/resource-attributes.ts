@@ -341,6 +341,12 @@ export interface ResourceAttributes {
     'workspace-kpis-run-count': number;
     'last-assessment-result-at': string | null;
   };
+  'workspace-locks': {
+    'workspace-name': string;
+    'organization-name': string;
+    reason: string;
+    'locked-at': string;
+  };
   tags: {
     name: string;
     'created-at': string;

@@ -9,6 +9,7 @@ import {
   type ListDocument,
   type OneDocument,
   type Resource,
+  relatedOne,
 } from '../api/workspaces-api.ts';
 
 export interface Found {
@@ -159,6 +160,23 @@ const runs: SearchSource = {
   },
 };
 
+/** A workspace by its id; its name is found in the organizations. */
+const workspacesById: SearchSource = {
+  title: 'Workspaces by id',
+  needs: 'workspaces',
+  find: async ({ text, signal }) => {
+    if (!/^ws-[A-Za-z0-9]{16}$/.test(text)) return { found: [] };
+    const { data } = await callWorkspaces<OneDocument<Named>>('GET', `workspaces/${text}`, {
+      signal,
+    });
+    const organization = relatedOne(data, 'organization');
+    if (organization === undefined) return { found: [] };
+    const { name } = data.attributes;
+    const address = `/app/${organization.id}/workspaces/${name}`;
+    return { found: [{ title: name, more: organization.id, address }] };
+  },
+};
+
 interface UiMounts {
   readonly secret?: Readonly<Record<string, { readonly type: string }>>;
 }
@@ -256,6 +274,7 @@ export const SEARCH_SOURCES: readonly SearchSource[] = [
     (text) => `workspaces?search[name]=${text}`,
     (_, { attributes }) => `workspaces/${attributes.name}`,
   ),
+  workspacesById,
   runs,
   {
     title: 'Organizations',

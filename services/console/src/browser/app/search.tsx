@@ -1,121 +1,15 @@
 /** Search over screens, entities and actions, by its button or Ctrl+K. */
-import {
-  Combobox,
-  ComboboxGroup,
-  ComboboxGroupLabel,
-  ComboboxItem,
-  ComboboxList,
-  ComboboxProvider,
-  useComboboxStore,
-} from '@ariakit/react/combobox';
 import { Dialog } from '@ariakit/react/dialog';
-import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
-import { counted } from '../components/format.ts';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { chooseTheme, THEMES, useTheme } from '../look/theme.ts';
 import { leaveSession } from '../session/sign-out.ts';
-import { type Found, type FoundGroup, useFound } from './search-results.ts';
+import type { Found } from './search-results.ts';
 import { ShortcutSheet } from './shortcut-sheet.tsx';
 import { useShortcutKeys, useShortcuts } from './shortcuts.ts';
 
-const itemIdOf = ({ address }: Found): string => `found-${address}`;
+const loadSearchBox = () => import('./search-box.tsx');
 
-const Results = (props: { groups: readonly FoundGroup[]; onChoose: (found: Found) => void }) => (
-  <ComboboxList className="found" alwaysVisible aria-label="Results">
-    {props.groups.map(({ title, found, count }) => (
-      <ComboboxGroup key={title}>
-        <ComboboxGroupLabel className="found-title">
-          {title}
-          {count > found.length && ` · ${found.length} of ${count.toLocaleString()}`}
-        </ComboboxGroupLabel>
-        {found.map((one) => (
-          <ComboboxItem
-            key={one.address}
-            id={itemIdOf(one)}
-            className="found-item"
-            focusOnHover
-            hideOnClick={false}
-            setValueOnClick={false}
-            onClick={() => props.onChoose(one)}
-          >
-            {one.title}
-            {one.more !== undefined && <small>{one.more}</small>}
-          </ComboboxItem>
-        ))}
-      </ComboboxGroup>
-    ))}
-  </ComboboxList>
-);
-
-/** A press of Enter: the text at that time, and the item selected by arrow keys or pointer. */
-interface Entered {
-  readonly text: string;
-  readonly itemId: string | null | undefined;
-}
-
-const SearchBox = (props: { actions: readonly Found[]; onDone: (chosen: Found) => void }) => {
-  const [text, setText] = useState('');
-  const [entered, setEntered] = useState<Entered>();
-  const navigate = useNavigate();
-  const results = useFound(text.trim(), props.actions);
-  const combobox = useComboboxStore({
-    open: true,
-    setOpen: () => undefined,
-    value: text,
-    setValue: (value) => {
-      setText(value);
-      setEntered(undefined);
-      // The selected item belongs to the results of the previous text.
-      combobox.setActiveId(null);
-    },
-  });
-  const choose = (chosen: Found): void => {
-    const { address, perform } = chosen;
-    props.onDone(chosen);
-    if (perform === undefined) void navigate({ href: address });
-    else perform();
-  };
-  const count = results.groups.reduce((sum, { found }) => sum + found.length, 0);
-  // Enter waits for the results for the current text, which may not have arrived yet.
-  useEffect(() => {
-    if (entered?.text !== text) return;
-    const found = results.groups.flatMap((group) => group.found);
-    const chosen = found.find((one) => itemIdOf(one) === entered.itemId) ?? found[0];
-    if (chosen === undefined) return;
-    setEntered(undefined);
-    choose(chosen);
-  });
-  return (
-    <ComboboxProvider store={combobox}>
-      <Combobox
-        autoFocus
-        autoSelect="always"
-        placeholder="Page, workspace, certificate, action…"
-        aria-label="Search"
-        className="search-input"
-        onKeyDownCapture={(event) => {
-          if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
-          // Ariakit would click the selected item, even if it was found for another text.
-          event.preventDefault();
-          setEntered({
-            text: event.currentTarget.value,
-            itemId: combobox.getState().activeId,
-          });
-        }}
-      />
-      <p className="unseen" role="status" aria-label="Found">
-        {text.trim() === '' ? '' : counted(count, 'result')}
-      </p>
-      <Results groups={results.groups} onChoose={choose} />
-      {results.groups.length === 0 && <p className="empty">Nothing has this name.</p>}
-      {results.scopes.map((scope) => (
-        <p key={scope} className="found-note">
-          {scope}
-        </p>
-      ))}
-    </ComboboxProvider>
-  );
-};
+const SearchBox = lazy(async () => ({ default: (await loadSearchBox()).SearchBox }));
 
 /** Actions that have no page. */
 const useActions = (showShortcuts: () => void): readonly Found[] => {
@@ -147,6 +41,8 @@ export const SearchButton = () => {
   const shortcuts = useShortcuts({ search, help: showShortcuts });
   useShortcutKeys(shortcuts);
   const actions = useActions(showShortcuts);
+  // It is there before anybody presses the button.
+  useEffect(() => void loadSearchBox(), []);
   useEffect(() => {
     const open = (event: KeyboardEvent): void => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k') return;
@@ -170,13 +66,15 @@ export const SearchButton = () => {
         aria-label="Search"
         backdrop={<div className="backdrop" />}
       >
-        <SearchBox
-          actions={actions}
-          onDone={({ perform }) => {
-            hasGone.current = perform === undefined || perform === showShortcuts;
-            close('search')();
-          }}
-        />
+        <Suspense>
+          <SearchBox
+            actions={actions}
+            onDone={({ perform }) => {
+              hasGone.current = perform === undefined || perform === showShortcuts;
+              close('search')();
+            }}
+          />
+        </Suspense>
       </Dialog>
       <ShortcutSheet
         shortcuts={shortcuts}

@@ -17,6 +17,7 @@ import {
   type Line,
   OUTCOME_WORDS,
   ranked,
+  titleOf,
   VERDICT_WORDS,
 } from './bulk.ts';
 import { type BulkSteps, useBulk } from './use-bulk.ts';
@@ -115,7 +116,7 @@ const Dialog = <Thing,>(props: {
             className={bulk.tone ?? 'primary'}
             disabled={changed.length === 0 || (wanted !== undefined && typed !== wanted)}
           >
-            {`${bulk.label} ${counted(changed.length, bulk.noun)}`}
+            {titleOf(bulk, changed.length)}
           </button>
         )}
         {isWorking ? (
@@ -161,7 +162,7 @@ export const BulkButton = <Thing,>(props: {
         {bulk.label}
       </button>
       <Modal
-        title={`${bulk.label} ${counted(opened?.length ?? 0, bulk.noun)}`}
+        title={titleOf(bulk, opened?.length ?? 0)}
         isOpen={opened !== undefined}
         onClose={close}
       >

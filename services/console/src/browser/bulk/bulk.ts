@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import type { Fields } from '../components/action-button.tsx';
 import type { Command } from '../components/commands.tsx';
+import { counted } from '../components/format.ts';
 import type { Tone } from '../components/pill.tsx';
 import type { Outcome } from './each-in-turn.ts';
 
@@ -16,6 +17,8 @@ export interface Verdict {
 export interface Bulk<Thing> {
   /** "Lock": the button, and with the number of things the title of the dialog. */
   readonly label: string;
+  /** Joins the label with the number of things: "Add tags to 3 workspaces". */
+  readonly preposition?: string;
   readonly tone?: 'danger' | 'primary';
   /** "workspace" */
   readonly noun: string;
@@ -65,6 +68,10 @@ const rankOf = ({ verdict, outcome }: Line<unknown>): number => {
 /** The lines with what needs a person first. */
 export const ranked = <Thing>(lines: readonly Line<Thing>[]): readonly Line<Thing>[] =>
   lines.toSorted((a, b) => rankOf(a) - rankOf(b));
+
+/** "Lock 3 workspaces", "Add tags to 3 workspaces" */
+export const titleOf = <Thing>({ label, preposition, noun }: Bulk<Thing>, count: number): string =>
+  [label, preposition ?? [], counted(count, noun)].flat().join(' ');
 
 /** "2 done, 1 failed" */
 export const countedOutcomes = (outcomes: Iterable<Outcome>): string => {

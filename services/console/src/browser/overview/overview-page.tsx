@@ -22,11 +22,17 @@ import type { HistoryChart } from '../history/history-card.tsx';
 import type { Statuses } from '../replication/replication-page.tsx';
 import { useHealth } from '../session/use-health.ts';
 import { ExpiringAuthorities } from './expiring-authorities.tsx';
+import { MyLocks } from './my-locks.tsx';
 import { MyRuns } from './my-runs.tsx';
 
 // Loaded when it is shown, as all charts are.
 const SecretHistory = lazy(async () => ({
   default: (await import('../history/secret-history.tsx')).SecretHistory,
+}));
+
+// Most people have taken them.
+const FirstStepsCard = lazy(async () => ({
+  default: (await import('./first-steps-card.tsx')).FirstStepsCard,
 }));
 
 const HISTORY: readonly HistoryChart[] = [
@@ -228,7 +234,15 @@ export const OverviewPage = () => {
       title="Overview"
       lead={`${health?.cluster_name ?? 'Cluster'}, Keelson ${health?.version ?? ''}`}
     >
-      {workspaces !== undefined && <MyRuns />}
+      <Suspense fallback={null}>
+        <FirstStepsCard />
+      </Suspense>
+      {workspaces !== undefined && (
+        <>
+          <MyRuns />
+          <MyLocks />
+        </>
+      )}
       {secrets !== undefined && (
         <>
           <ExpiringAuthorities />

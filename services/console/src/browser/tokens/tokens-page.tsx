@@ -14,6 +14,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page, Problem } from '../components/page.tsx';
 import { usePages } from '../components/pager.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
+import { EndLogins } from './end-logins.tsx';
 
 interface Token {
   readonly accessor: string;
@@ -172,7 +173,7 @@ export const TokensPage = () => {
       lead="The tokens of this namespace, listed by accessor. A token itself is never shown."
     >
       {may(CREATE, 'update') && <CreateToken />}
-      <Card title="Active tokens">
+      <Card title="Active tokens" actions={<EndLogins />}>
         <Loaded query={query}>
           {({ keys }) =>
             keys.length === 0 ? (

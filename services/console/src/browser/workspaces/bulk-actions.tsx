@@ -1,6 +1,7 @@
 /** Changes of several workspaces of the list at once. */
 import { type ReactNode } from 'react';
 import { useDocument } from '../api/queries.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import {
   callWorkspaces,
   type ListDocument,
@@ -12,6 +13,7 @@ import type { Bulk, Verdict } from '../bulk/bulk.ts';
 import { BulkButton } from '../bulk/bulk-button.tsx';
 import type { Fields } from '../components/action-button.tsx';
 import { workspacesCurl } from '../components/commands.tsx';
+import { ProjectSelect } from '../projects/project-select.tsx';
 import { holderOf } from './lock-card.tsx';
 import { RUN_KINDS, runAttributes, runBody } from './start-run.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
@@ -21,10 +23,21 @@ export type Listed = OneDocument<WorkspaceAttributes>;
 
 type Permission = keyof WorkspaceAttributes['permissions'];
 
+type Project = ResourceAttributes['projects'];
+
+const mayOn =
+  (permission: Permission) =>
+  ({ data }: Listed): boolean =>
+    data.attributes.permissions[permission];
+
+const mayMove = (project: Project): boolean => project.permissions?.['can-move-workspace'] === true;
+
 /** One kind of change, of one workspace. */
-interface Deed {
+export interface Deed {
   readonly label: string;
-  readonly permission: Permission;
+  /** Joins the label with the number of workspaces. */
+  readonly preposition?: string;
+  readonly isAllowed: (listed: Listed) => boolean;
   readonly children: ReactNode;
   /** The fate of a workspace on which the person has the permission. */
   readonly judge: (listed: Listed, fields: Fields) => Verdict;
@@ -40,7 +53,7 @@ const refused = (words: string): Verdict => ({ kind: 'refused', words });
 
 const lock: Deed = {
   label: 'Lock',
-  permission: 'can-lock',
+  isAllowed: mayOn('can-lock'),
   children: (
     <>
       <p>New runs wait until the workspaces are unlocked.</p>
@@ -64,7 +77,7 @@ const lock: Deed = {
 /** @param account id of the person; undefined for the token of a team or an organization */
 const unlock = (account: string | undefined): Deed => ({
   label: 'Unlock',
-  permission: 'can-unlock',
+  isAllowed: mayOn('can-unlock'),
   children: <p>Only who holds a lock can give it back. Waiting runs begin.</p>,
   judge: (listed) => {
     if (!listed.data.attributes.locked) return stays('It is not locked.');
@@ -89,7 +102,8 @@ const tagsIn = (fields: Fields): readonly string[] => [
 
 const addTags: Deed = {
   label: 'Add tags',
-  permission: 'can-manage-tags',
+  preposition: 'to',
+  isAllowed: mayOn('can-manage-tags'),
   children: (
     <>
       <p>Lists and the tool select workspaces by their tags.</p>
@@ -120,7 +134,8 @@ const addTags: Deed = {
 
 const startRuns: Deed = {
   label: 'Start runs',
-  permission: 'can-queue-run',
+  preposition: 'in',
+  isAllowed: mayOn('can-queue-run'),
   children: (
     <>
       <label>
@@ -150,10 +165,16 @@ const startRuns: Deed = {
   request: ({ data: { id } }, fields) => ['POST', 'runs', runBody(id, runAttributes(fields))],
 };
 
-/** @param projects names by id */
-const moveTo = (projects: ReadonlyMap<string, string>): Deed => ({
+/**
+ * A move asks for a right on both projects, and for none on the workspace.
+ * @param projects the first ones of the organization by id; the server decides on others
+ */
+const move = (organization: string, projects: ReadonlyMap<string, Project>): Deed => ({
   label: 'Move',
-  permission: 'can-update',
+  isAllowed: ({ data }) => {
+    const project = projects.get(relatedOne(data, 'project')?.id ?? '');
+    return project === undefined ? projects.size > 0 : mayMove(project);
+  },
   children: (
     <>
       <p>
@@ -162,13 +183,13 @@ const moveTo = (projects: ReadonlyMap<string, string>): Deed => ({
       </p>
       <label>
         Project
-        <select name="project" required>
-          {[...projects].map(([id, name]) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <ProjectSelect
+          organization={organization}
+          name="project"
+          none="choose one"
+          isRequired
+          only={mayMove}
+        />
       </label>
     </>
   ),
@@ -176,7 +197,7 @@ const moveTo = (projects: ReadonlyMap<string, string>): Deed => ({
     const project = fields.text('project');
     return relatedOne(data, 'project')?.id === project
       ? stays('It is in this project.')
-      : changes(`It moves to ${projects.get(project) ?? 'the project'}.`);
+      : changes('It moves to the project.');
   },
   request: ({ data: { id } }, fields) => [
     'PATCH',
@@ -192,15 +213,14 @@ const moveTo = (projects: ReadonlyMap<string, string>): Deed => ({
 
 const toBulk = (deed: Deed): Bulk<Listed> => ({
   label: deed.label,
+  ...(deed.preposition !== undefined && { preposition: deed.preposition }),
   noun: 'workspace',
   idOf: ({ data }) => data.id,
   nameOf: ({ data }) => data.attributes.name,
   read: ({ data }, signal) =>
     callWorkspaces<Listed>('GET', `workspaces/${data.id}?include=locked_by`, { signal }),
   judge: (listed, fields) =>
-    listed.data.attributes.permissions[deed.permission]
-      ? deed.judge(listed, fields)
-      : refused('You may not do this here.'),
+    deed.isAllowed(listed) ? deed.judge(listed, fields) : refused('You may not do this here.'),
   change: (listed, fields) => {
     const [method, path, body] = deed.request(listed, fields);
     return callWorkspaces(method, path, { ...(body && { body }) });
@@ -209,35 +229,26 @@ const toBulk = (deed: Deed): Bulk<Listed> => ({
   children: deed.children,
 });
 
-/** The permissions of which one is enough for a workspace to be selected. */
-const PERMISSIONS: readonly Permission[] = [
-  'can-lock',
-  'can-unlock',
-  'can-manage-tags',
-  'can-queue-run',
-  'can-update',
-];
-
-/** Whether the person may do anything with a workspace that can be done with several. */
-export const mayChange = ({ permissions }: WorkspaceAttributes): boolean =>
-  PERMISSIONS.some((permission) => permissions[permission]);
+/** The changes of several workspaces that the organization has, each with its rights. */
+export const useBulkDeeds = (organization: string): readonly Deed[] => {
+  const { data: account } = useDocument<OneDocument<unknown>>('account/details');
+  const { data: projects } = useDocument<ListDocument<Project>>(
+    `organizations/${encodeURIComponent(organization)}/projects?page[size]=100`,
+  );
+  const byId = new Map(projects?.data.map(({ id, attributes }) => [id, attributes]));
+  return [lock, unlock(account?.data.id), addTags, startRuns, move(organization, byId)];
+};
 
 /** Buttons for the selected workspaces: those that the person may use on one of them at least. */
 export const BulkActions = (props: {
-  organization: string;
+  deeds: readonly Deed[];
   chosen: ReadonlyMap<string, Listed>;
   /** Called with the workspaces that stay selected, because they were to be changed and were not. */
   onEnd: (left: ReadonlyMap<string, Listed>) => void;
 }) => {
   const things = [...props.chosen.values()];
-  const { data: account } = useDocument<OneDocument<unknown>>('account/details');
-  const { data: projects } = useDocument<ListDocument<{ name: string }>>(
-    `organizations/${encodeURIComponent(props.organization)}/projects?page[size]=100`,
-  );
-  const names = new Map(projects?.data.map(({ id, attributes }) => [id, attributes.name]));
-  const deeds = [lock, unlock(account?.data.id), addTags, startRuns, moveTo(names)];
-  return deeds
-    .filter(({ permission }) => things.some(({ data }) => data.attributes.permissions[permission]))
+  return props.deeds
+    .filter(({ isAllowed }) => things.some(isAllowed))
     .map((deed) => (
       <BulkButton
         key={deed.label}

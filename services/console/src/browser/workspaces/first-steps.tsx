@@ -31,12 +31,32 @@ const upload = async (workspaceId: string, fields: SubmittedFields): Promise<voi
   if (!answer.ok) throw new Error(`The archive was not accepted: ${await answer.text()}`);
 };
 
+/** Begins a run by an archive. */
+export const UploadConfiguration = (props: { workspace: Resource<WorkspaceAttributes> }) => {
+  const { id, attributes } = props.workspace;
+  return (
+    <ActionButton
+      label="Upload a configuration"
+      title={`Upload a configuration for ${attributes.name}`}
+      confirm="Upload"
+      act={(fields) => upload(id, fields)}
+      commands={[workspacesCurl('POST', `workspaces/${id}/configuration-versions`, versionBody)]}
+    >
+      <p>A run begins when it has arrived.</p>
+      <label>
+        Archive (.tar.gz) of the folder with the configuration
+        <input type="file" name="archive" accept=".gz,.tgz,application/gzip" required />
+      </label>
+    </ActionButton>
+  );
+};
+
 export const FirstSteps = (props: {
   organization: string;
   workspace: Resource<WorkspaceAttributes>;
 }) => {
   const { organization } = props;
-  const { id, attributes } = props.workspace;
+  const { attributes } = props.workspace;
   const { hostname } = location;
   const block = [
     'terraform {',
@@ -70,21 +90,7 @@ export const FirstSteps = (props: {
       {attributes.permissions['can-queue-run'] && (
         <>
           <p>Without a terminal, upload a configuration, or follow a repository in the settings.</p>
-          <ActionButton
-            label="Upload a configuration"
-            title={`Upload a configuration for ${attributes.name}`}
-            confirm="Upload"
-            act={(fields) => upload(id, fields)}
-            commands={[
-              workspacesCurl('POST', `workspaces/${id}/configuration-versions`, versionBody),
-            ]}
-          >
-            <p>A run begins when it has arrived.</p>
-            <label>
-              Archive (.tar.gz) of the folder with the configuration
-              <input type="file" name="archive" accept=".gz,.tgz,application/gzip" required />
-            </label>
-          </ActionButton>
+          <UploadConfiguration workspace={props.workspace} />
         </>
       )}
     </Card>

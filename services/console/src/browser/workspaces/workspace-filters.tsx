@@ -1,8 +1,7 @@
 /** The filters of the list of workspaces; they are kept in the URL, so that a selection can be shared. */
 import { type FormEvent, useEffect, useState } from 'react';
-import { useDocument } from '../api/queries.ts';
-import type { ListDocument } from '../api/workspaces-api.ts';
 import { inWords } from '../components/format.ts';
+import { ProjectSelect } from '../projects/project-select.tsx';
 import type { WorkspaceSearch } from './workspace-search.ts';
 
 const STATUSES = [
@@ -18,19 +17,12 @@ const STATUSES = [
   'canceled',
 ];
 
-interface Named {
-  readonly name: string;
-}
-
 export const WorkspaceFilters = (props: {
   organization: string;
   search: WorkspaceSearch;
   onChange: (next: WorkspaceSearch) => void;
 }) => {
   const { organization, search, onChange } = props;
-  const projects = useDocument<ListDocument<Named>>(
-    `organizations/${encodeURIComponent(organization)}/projects?page[size]=100`,
-  );
   const [name, setName] = useState(search.name ?? '');
   const [tags, setTags] = useState(search.tags ?? '');
   // Another address, such as a saved view, brings other texts.
@@ -72,17 +64,12 @@ export const WorkspaceFilters = (props: {
       </label>
       <label>
         Project
-        <select
+        <ProjectSelect
+          organization={organization}
+          none="all"
           value={search.project ?? ''}
-          onChange={({ target }) => change({ project: target.value })}
-        >
-          <option value="">all</option>
-          {projects.data?.data.map(({ id, attributes }) => (
-            <option key={id} value={id}>
-              {attributes.name}
-            </option>
-          ))}
-        </select>
+          onChange={(project) => change({ project })}
+        />
       </label>
       <label>
         Current run

@@ -13,7 +13,7 @@ import { type Selection, SelectionBar, useSelection } from '../components/select
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 import { type RunAttributes, runTone } from '../runs/run.ts';
 import { SavedViewsBar } from '../views/saved-views-bar.tsx';
-import { BulkActions, type Listed, mayChange } from './bulk-actions.tsx';
+import { BulkActions, type Deed, type Listed, useBulkDeeds } from './bulk-actions.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
 import { WorkspaceFilters } from './workspace-filters.tsx';
 import {
@@ -133,9 +133,10 @@ const Selected = (props: {
   search: WorkspaceSearch;
   /** Workspaces that the filters select, on all pages. */
   total: number;
+  deeds: readonly Deed[];
   selection: Selection<Listed>;
 }) => {
-  const { organization, search, total, selection } = props;
+  const { organization, search, total, deeds, selection } = props;
   const { chosen, onChange } = selection;
   const wanted = Math.min(total, MAX_CHOSEN);
   const choosing = useAction(async () => {
@@ -155,7 +156,7 @@ const Selected = (props: {
           {total > MAX_CHOSEN ? `Select the first ${MAX_CHOSEN}` : `Select all ${total}`}
         </button>
       )}
-      <BulkActions organization={organization} chosen={chosen} onEnd={onChange} />
+      <BulkActions deeds={deeds} chosen={chosen} onEnd={onChange} />
     </SelectionBar>
   );
 };
@@ -178,6 +179,7 @@ export const WorkspacesPage = () => {
     everyMs: REFRESH_MS,
     keepPrevious: true,
   });
+  const deeds = useBulkDeeds(organization);
   const may = useOrganizationPermissions(organization);
   const change = (next: WorkspaceSearch): void =>
     void navigate({ search: parseWorkspaceSearch({ ...next }), replace: true });
@@ -232,7 +234,7 @@ export const WorkspacesPage = () => {
                   onChange: (sort) => change({ ...view, sort: sort as Sort }),
                 }}
                 selection={
-                  document.data.some(({ attributes }) => mayChange(attributes))
+                  listedIn(document).some((listed) => deeds.some((deed) => deed.isAllowed(listed)))
                     ? selection
                     : undefined
                 }
@@ -248,6 +250,7 @@ export const WorkspacesPage = () => {
               organization={organization}
               search={search}
               total={document.meta?.pagination?.['total-count'] ?? document.data.length}
+              deeds={deeds}
               selection={selection}
             />
           </>

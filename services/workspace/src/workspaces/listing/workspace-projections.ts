@@ -34,6 +34,8 @@ type WorkspaceRow = {
   readonly auto_destroy_handled_at: number;
   /** 1 while the workspace is locked, otherwise 0. */
   readonly is_locked: number;
+  /** The user or team that has locked it; null for a run, and while it is not locked. */
+  readonly locked_by: string | null;
 };
 
 type WorkspaceTagRow = {
@@ -113,7 +115,7 @@ export const tagKey = (
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 7,
+    version: 8,
     source: workspaceRecords,
     parts: {
       state: workspaceStates,
@@ -135,6 +137,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
       inherits_auto_destroy: 'integer',
       auto_destroy_handled_at: 'integer',
       is_locked: 'integer',
+      locked_by: 'text',
     },
     indexes: [
       ['organization_id', 'name_lower', 'id', 'project_id'],
@@ -147,6 +150,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
       },
       ['project_id', 'name_lower', 'id'],
       { columns: ['auto_destroy_at'], present: 'auto_destroy_at' },
+      { columns: ['locked_by'], present: 'locked_by' },
     ],
     search: { column: 'name_lower', scope: 'organization_id' },
     tallies: ({
@@ -185,6 +189,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
           inherits_auto_destroy: Number(ownAtMs === null && settings.inheritsProjectAutoDestroy),
           auto_destroy_handled_at: handledAtMs,
           is_locked: Number(lock !== null),
+          locked_by: lock === null || lock.holder.kind === 'run' ? null : lock.holder.id,
         },
       ];
     },

@@ -1,9 +1,11 @@
 import type { Route } from '@keelson/edge';
-import { endpoint, jsonApiRoutes, nullable, one } from '@keelson/jsonapi';
+import { endpoint, jsonApiRoutes, many, nullable, one } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import { answerWorkspace } from '../lifecycle/workspace-routes.ts';
 import { toWorkspaceIncludes } from '../seams/workspace-contributions.ts';
 import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { toLockResource } from './held-lock-document.ts';
+import { listHeldLocks } from './held-lock-operations.ts';
 import { lockWorkspace, unlockWorkspace } from './lock-operations.ts';
 
 const reason = Type.Optional(nullable(Type.String({ maxLength: 4096 })));
@@ -41,6 +43,16 @@ export const lockRoutes = (context: WorkspacesContext): Route[] =>
         const { params, principal } = exchange;
         const access = await unlockWorkspace(context, principal, params.workspace_id);
         return answerWorkspace(context, exchange, access);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/account/workspace-locks',
+      summary: 'List the locks that the caller holds, in all organizations, the oldest first',
+      answers: many('workspace-locks'),
+      handle: async ({ principal }) => {
+        const held = await listHeldLocks(context, principal);
+        return { document: { data: held.map(toLockResource) } };
       },
     }),
   ]);

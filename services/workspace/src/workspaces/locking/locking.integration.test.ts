@@ -145,3 +145,36 @@ describe('the lock of a workspace', () => {
     }
   });
 });
+
+describe('the locks that a caller holds', () => {
+  const locksOf = async (token: string) =>
+    (await harness.call('GET', '/account/workspace-locks', undefined, token)).list.map(
+      ({ id, attributes }) => ({ id, ...attributes }),
+    );
+
+  test('are listed over all organizations, as long as the workspace may be seen', async () => {
+    await harness.create('/organizations', 'organizations', { name: 'beta', email: 'a@b.example' });
+    const other = await harness.create('/organizations/beta/workspaces', 'workspaces', {
+      name: 'elsewhere',
+    });
+    await act('lock', first.token, { reason: 'maintenance' });
+    await harness.call('POST', `/workspaces/${other.id}/actions/lock`, { reason: '' });
+    expect(await locksOf(first.token)).toEqual([
+      {
+        id: workspaceId,
+        'workspace-name': 'locked',
+        'organization-name': 'acme',
+        reason: 'maintenance',
+        'locked-at': expect.any(String),
+      },
+    ]);
+    expect(await locksOf(second.token)).toEqual([]);
+    const own = await harness.call('GET', '/account/workspace-locks');
+    expect(own.list.map(({ id }) => id)).toEqual([other.id]);
+    await harness.call('DELETE', `/teams/${writers}/relationships/users`, {
+      data: [{ type: 'users', id: 'first' }],
+    });
+    expect(await locksOf(first.token)).toEqual([]);
+    await harness.call('POST', `/workspaces/${workspaceId}/actions/force-unlock`);
+  });
+});
