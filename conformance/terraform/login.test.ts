@@ -1,7 +1,9 @@
 /** `terraform login` with the browser of its user, as the tool documents the protocol. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Browser, launchChromium, type Page } from '@keelson/testkit/chromium';
+import { findFreePort } from '@keelson/testkit';
+import { type Browser, launchChromium, openPage, type Page } from '@keelson/testkit/chromium';
+import { CLIENT, startOpenIdProvider } from '@keelson/testkit/openid-provider';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { AUTHORIZATION, approveLogin, openLogin } from './command-login.ts';
 import { type Installation, install, type RunningCommand } from './terraform-cli.ts';
@@ -13,7 +15,13 @@ describe('terraform login', () => {
   let installation: Installation;
   let browser: Browser;
   beforeAll(async () => {
-    installation = await install();
+    const port = String(await findFreePort());
+    installation = await install({
+      KEELSON_HTTPS_PORT: port,
+      KEELSON_PUBLIC_URL: `https://localhost:${port}`,
+      // A provider of identities is there.
+      KEELSON_OUTBOUND_RANGES: '127.0.0.1',
+    });
     browser = await launchChromium();
   });
   afterAll(async () => {
@@ -73,7 +81,47 @@ describe('terraform login', () => {
     expect(output.replaceAll(/\s+/g, ' ')).toContain('the user has refused');
     await expect(readFile(join(home, ...KEPT))).rejects.toThrow('ENOENT');
   });
+
+  test('gives the token of whoever signs in at a provider of identities', async () => {
+    const { host } = installation;
+    await using provider = await startOpenIdProvider();
+    provider.register(`https://${host}/app/sign-in/return`);
+    const settings = {
+      enabled: true,
+      title: 'the directory',
+      issuer: provider.issuer,
+      'client-id': CLIENT.oidc_client_id,
+      'client-secret': CLIENT.oidc_client_secret,
+      scopes: ['email'],
+      'creates-users': true,
+    };
+    const data = { type: 'sso-settings', attributes: settings };
+    expect((await installation.call('PATCH', '/admin/sso-settings', { data })).status).toBe(200);
+    const home = await makeHome('home-of-grace');
+    const command = login(home);
+    const address = await command.matched(AUTHORIZATION);
+    const { page } = await openPage(browser, address, { ignoreHTTPSErrors: true });
+    await page.getByRole('button', { name: 'Continue with the directory' }).click();
+    await page.locator('input[name=login]').fill('grace');
+    await page.locator('input[name=password]').fill('any');
+    await page.getByRole('button', { name: 'Sign-in' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('an API token of your account grace').waitFor();
+    await approveLogin(page);
+    expect((await command.outcome).code).toBe(0);
+    const stored = await readFile(join(home, ...KEPT), 'utf8');
+    const token = (JSON.parse(stored) as KeptCredentials).credentials[host]?.token;
+    const own = await fetch(`${installation.http}/api/v2/account/details`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const { data: account } = (await own.json()) as { readonly data: Account };
+    expect(account.attributes).toMatchObject({ username: 'grace', 'is-sso-login': true });
+  });
 });
+
+interface Account {
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
 
 interface KeptCredentials {
   readonly credentials: Readonly<Record<string, { readonly token: string }>>;

@@ -3,9 +3,9 @@
  * a form, to Keelson itself, and not at all.
  */
 import type { Page } from '@keelson/testkit/chromium';
+import { CLIENT, type OpenIdProvider, startOpenIdProvider } from '@keelson/testkit/openid-provider';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
-import { CLIENT, type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
 
 const site = useConsole({ env: { KEELSON_OUTBOUND_RANGES: '127.0.0.1' } });
 let provider: OpenIdProvider;

@@ -3,10 +3,10 @@
 import { tokensOf } from '@keelson/testkit/browser-session';
 import type { Page } from '@keelson/testkit/chromium';
 import { DIRECTORY_BASE, DIRECTORY_READER, startDirectory } from '@keelson/testkit/ldap-directory';
+import { CLIENT, type OpenIdProvider, startOpenIdProvider } from '@keelson/testkit/openid-provider';
 import { URI } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
-import { CLIENT, type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
 import { faultsInVariants } from './page-faults.ts';
 
 const site = useConsole({ env: { KEELSON_OUTBOUND_RANGES: '127.0.0.1' } });

@@ -2,10 +2,10 @@
 import { documentedJson, publicAddress } from '@keelson/testkit';
 import { tokensOf } from '@keelson/testkit/browser-session';
 import type { Page } from '@keelson/testkit/chromium';
+import { CLIENT, type OpenIdProvider, startOpenIdProvider } from '@keelson/testkit/openid-provider';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exchange, pageFor, startCommand } from './command-login.ts';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
-import { CLIENT, type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
 import { faultsInVariants } from './page-faults.ts';
 
 const site = useConsole({

@@ -1,8 +1,8 @@
 /** The page on which an administrator of the site says how people sign in. */
 import { publicAddress } from '@keelson/testkit';
+import { CLIENT, type OpenIdProvider, startOpenIdProvider } from '@keelson/testkit/openid-provider';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
-import { CLIENT, type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
 import { faultsInVariants } from './page-faults.ts';
 
 const site = useConsole({
