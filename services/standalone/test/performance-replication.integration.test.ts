@@ -219,6 +219,27 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     await untilStreaming('performance', secondary);
   });
 
+  test('each cluster has a history of its own certificates, and both have that of the lag', async () => {
+    const series = async (cluster: Cluster, path: string, name: string) =>
+      (await cluster.v1('GET', `${path}?window=day`)).body.data.series[name] as readonly (
+        | number
+        | null
+      )[];
+    const issuedIn = async (cluster: Cluster) =>
+      (await series(cluster, 'pki/history', 'certificates_issued')).reduce<number>(
+        (sum, one) => sum + (one ?? 0),
+        0,
+      );
+    const [here, there] = [await issuedIn(primary), await issuedIn(secondary)];
+    await issue(secondary);
+    expect([await issuedIn(primary), await issuedIn(secondary)]).toEqual([here, there + 1]);
+    for (const cluster of [primary, secondary])
+      await until(
+        () => series(cluster, 'sys/history', 'performance_lag_ms'),
+        (lags) => lags.some((lag) => lag !== null),
+      );
+  });
+
   test('revocation takes effect at once', async () => {
     await primary.v1('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'branch' });
     const refused = await secondary.v1('POST', 'sys/policies/acl/late', { policy: POLICY });
