@@ -18,6 +18,9 @@ export const openLogin = async (
 
 /** Gives the command its token, and waits until the command has its code. */
 export const approveLogin = async (page: Page): Promise<void> => {
+  const asking = page.waitForRequest((request) => new URL(request.url()).pathname === '/login');
   await page.getByRole('button', { name: 'Give the command a token' }).click();
-  await page.getByText('has returned an authentication code to Terraform').waitFor();
+  const request = await asking;
+  // The command stops to listen once it has the code, and its answer may be lost.
+  await request.response().catch(() => undefined);
 };

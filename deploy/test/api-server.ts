@@ -59,6 +59,19 @@ interface AuditEntry {
   readonly responseStatus?: { readonly code: number };
 }
 
+/** The server refuses to be watched while its caches fill, which takes longer on a busy machine. */
+const TOO_EARLY = 429;
+const AGAIN_MS = 200;
+
+class RefusedRequest extends Error {
+  readonly status: number;
+
+  constructor(what: string, status: number, answer: string) {
+    super(`${what}: ${status} ${answer}`);
+    this.status = status;
+  }
+}
+
 /** Every request, with who made it and not what it contains. */
 const AUDIT_POLICY = {
   apiVersion: 'audit.k8s.io/v1',
@@ -136,7 +149,18 @@ export const startApiServer = async (folder: string): Promise<ApiServer> => {
     outgoing.end(body && JSON.stringify(body));
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     if ((response.statusCode ?? 0) < 300) return response;
-    throw new Error(`${method} ${path}: ${response.statusCode} ${await text(response)}`);
+    const { statusCode = 0 } = response;
+    throw new RefusedRequest(`${method} ${path}`, statusCode, await text(response));
+  };
+  const openWatch = async (path: string): Promise<IncomingMessage> => {
+    for (;;) {
+      try {
+        return await send('GET', path);
+      } catch (error) {
+        if (!(error instanceof RefusedRequest && error.status === TOO_EARLY)) throw error;
+        await pause(AGAIN_MS);
+      }
+    }
   };
   const isReady = (): Promise<boolean> =>
     send('GET', '/readyz').then(
@@ -154,7 +178,7 @@ export const startApiServer = async (folder: string): Promise<ApiServer> => {
       let version = '';
       // The server may end a watch, and does so while its caches fill; clients go on from the newest version.
       for (;;) {
-        const response = await send('GET', `${path}?watch=true&resourceVersion=${version}`);
+        const response = await openWatch(`${path}?watch=true&resourceVersion=${version}`);
         // The server is stopped while it is watched.
         response.on('error', () => undefined);
         for await (const line of createInterface({ input: response })) {
