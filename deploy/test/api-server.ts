@@ -38,13 +38,18 @@ export interface Watched<T> {
   readonly object: T;
 }
 
+/** The server cannot go on with a watch. */
+interface WatchFault {
+  readonly type: 'ERROR';
+}
+
 export interface ApiServer extends AsyncDisposable {
   readonly address: string;
   /** PEM file of its authority. */
   readonly authorityFile: string;
   /** As an administrator. @returns the answer @throws Error unless it succeeds */
   call<T>(method: string, path: string, body?: object): Promise<T>;
-  /** Everything there is, and then each change, until the server stops. */
+  /** Everything there is, and then each change, until the server stops. Something may be added more than once. */
   watch<T extends Versioned>(path: string): AsyncGenerator<Watched<T>>;
   /** Applies a folder of manifests with kubectl. */
   apply(folder: string): Promise<void>;
@@ -182,10 +187,16 @@ export const startApiServer = async (folder: string): Promise<ApiServer> => {
         // The server is stopped while it is watched.
         response.on('error', () => undefined);
         for await (const line of createInterface({ input: response })) {
-          const change = JSON.parse(line) as Watched<T>;
+          const change = JSON.parse(line) as Watched<T> | WatchFault;
+          if (change.type === 'ERROR') {
+            version = '';
+            await pause(AGAIN_MS);
+            break;
+          }
           version = change.object.metadata.resourceVersion;
           yield change;
         }
+        response.destroy();
       }
     },
     apply: async (manifests) => {

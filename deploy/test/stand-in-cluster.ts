@@ -186,8 +186,8 @@ class Nodes {
 
   async followJobs(): Promise<void> {
     for await (const { type, object } of this.#api.watch<Job>(JOBS)) {
-      const { name, deletionTimestamp } = object.metadata;
-      if (type === 'ADDED') {
+      const { name, uid, deletionTimestamp } = object.metadata;
+      if (type === 'ADDED' && !this.created.some(({ metadata }) => metadata.uid === uid)) {
         this.created.push(object);
         void this.#runJob(object);
       }
