@@ -1,4 +1,4 @@
-/** What runs in control groups come to, printed as JSON: executed in a machine that has them. */
+/** Runs in control groups, and what is left of them, printed as JSON. Executed in a machine that has such groups. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';

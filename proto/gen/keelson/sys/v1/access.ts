@@ -33,7 +33,7 @@ export interface RequestMinute {
   /** First millisecond of the minute, since the epoch. */
   minuteMs: bigint;
   requests: number;
-  /** Those of them that were answered with 500 or above. */
+  /** The number of requests that were answered with 500 or above. */
   errors: number;
   /** Numbers of requests by their durations, in the order of the bounds of libs/history. */
   durations: number[];

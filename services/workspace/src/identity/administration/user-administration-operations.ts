@@ -121,6 +121,18 @@ const requireOther = (principal: Principal, { id }: User): void => {
   }
 };
 
+/** A user other than the site admin who asks. @throws KeelsonError `workspace.conflict` for the own account */
+const requireOtherUser = async (
+  tx: Transaction,
+  principal: Principal,
+  userId: string,
+): Promise<User> => {
+  await requireSiteAdmin(tx, principal);
+  const user = await requireUser(tx, userId);
+  requireOther(principal, user);
+  return user;
+};
+
 export interface UserChange {
   readonly username?: string;
   readonly email?: string;
@@ -169,9 +181,7 @@ export const suspendUser = (
   isSuspended: boolean,
 ): Promise<ManagedUser> =>
   store.transact(async (tx) => {
-    await requireSiteAdmin(tx, principal);
-    const user = await requireUser(tx, userId);
-    requireOther(principal, user);
+    const user = await requireOtherUser(tx, principal, userId);
     if ((user.isSuspended === true) === isSuspended) {
       const text = isSuspended ? 'the user is suspended already' : 'the user is not suspended';
       throw new KeelsonError('request.invalid', { text });
@@ -193,9 +203,7 @@ export const disableSecondFactor = (
   userId: string,
 ): Promise<ManagedUser> =>
   store.transact(async (tx) => {
-    await requireSiteAdmin(tx, principal);
-    const user = await requireUser(tx, userId);
-    requireOther(principal, user);
+    const user = await requireOtherUser(tx, principal, userId);
     if (user.hasSecondFactor !== true)
       throw new KeelsonError('request.invalid', {
         text: 'the user has no two-factor authentication',
@@ -213,9 +221,7 @@ export const removePasskeys = (
   userId: string,
 ): Promise<ManagedUser> =>
   store.transact(async (tx) => {
-    await requireSiteAdmin(tx, principal);
-    const user = await requireUser(tx, userId);
-    requireOther(principal, user);
+    const user = await requireOtherUser(tx, principal, userId);
     if ((await passkeyRecords.by.userId.keys(tx, userId)).length === 0)
       throw new KeelsonError('request.invalid', { text: 'the user has no passkey' });
     await removePasskeysOf(tx, userId);
@@ -251,9 +257,7 @@ export const eraseUser = (
   userId: string,
 ): Promise<void> =>
   store.transact(async (tx) => {
-    await requireSiteAdmin(tx, principal);
-    const user = await requireUser(tx, userId);
-    requireOther(principal, user);
+    const user = await requireOtherUser(tx, principal, userId);
     await requireOwnersWithout(tx, userId);
     for (const step of organizationSteps) await step.onUserErased?.(tx, user);
     for (const organizationId of await listOrganizationsOf(tx, userId)) {
