@@ -163,12 +163,10 @@ const crlOf = ({ data }: Answer) => {
   ];
 };
 
-/** Names and kinds of the keys of the mount. */
+/** Names and kinds of the keys of the mount, as they are listed. */
 const keysOf = async ({ call }: Place): Promise<unknown> => {
   const { data } = await call('LIST', 'keys');
-  const keys = await Promise.all(
-    (data.keys as string[]).map(async (id) => (await call('GET', `key/${id}`)).data),
-  );
+  const keys: Readonly<Record<'key_name' | 'key_type', string>>[] = Object.values(data.key_info);
   return keys.map(({ key_name, key_type }) => `${key_name} ${key_type}`).sort();
 };
 

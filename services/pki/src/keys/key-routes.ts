@@ -87,9 +87,9 @@ export const keyRoutes = ({ store, issuerWithKey }: KeyUse): Route[] => [
             data: {
               keys: page.map(({ id }) => id),
               key_info: Object.fromEntries(
-                page.map(({ id, name }) => [
+                page.map(({ id, name, type }) => [
                   id,
-                  { key_name: name, is_default: id === ring.defaultId },
+                  { key_name: name, key_type: type, is_default: id === ring.defaultId },
                 ]),
               ),
             },
