@@ -29,8 +29,13 @@ const pages = new Map<string, string>([
   ['authorities', '/ui/certificates'],
   ['certificates', '/ui/certificates/pki'],
   ['issuers', '/ui/certificates/pki?tab=issuers'],
+  ['keys', '/ui/certificates/pki?tab=keys'],
   ['roles', '/ui/certificates/pki?tab=roles'],
+  ['EST', '/ui/certificates/pki?tab=est'],
+  ['external policy', '/ui/certificates/pki?tab=policy'],
   ['settings', '/ui/certificates/pki?tab=settings'],
+  ['issuer', '/ui/certificates/pki/issuer/default'],
+  ['certify a key', '/ui/certificates/pki/certify'],
   ['organizations', '/app'],
   ['API tokens', '/app/settings/tokens'],
   ['site sign-in', '/app/settings/sign-in'],
@@ -119,6 +124,19 @@ beforeAll(async () => {
   pages.set('provider that has sent a person back', `${provider}?oauth_token=a&oauth_verifier=b`);
   await site.secrets('pki/config/cluster', { path: `${site.origin()}/v1/pki` });
   await site.secrets('pki/config/acme', { enabled: true });
+  await site.secrets('pki/config/est', {
+    enabled: true,
+    default_mount: true,
+    default_path_policy: 'role:web',
+    label_to_path_policy: { printers: 'sign-verbatim' },
+    authenticators: { userpass: {} },
+  });
+  const { data: root } = await site.readSecret('pki/issuer/default/json');
+  await site.secrets('pki/config/external-policy', {
+    enabled: true,
+    external_service_url: 'https://policy.example/decide',
+    trusted_ca: root.certificate,
+  });
   await site.secrets('pki/acme/new-eab', {});
 }, PATIENCE_MS);
 

@@ -42,6 +42,8 @@ const VOLATILE = [
   'current-configuration-version',
   'current-run',
   'latest-run',
+  'last_updated',
+  'external_service_last_updated',
 ];
 
 const apiOf = (site: ConsoleUnderTest, thing: EditedThing, namespace: string) => {
@@ -49,7 +51,11 @@ const apiOf = (site: ConsoleUnderTest, thing: EditedThing, namespace: string) =>
   const below = path.replace(/^(?:v1|api\/v2)\//, '');
   const read = async (): Promise<JsonObject> => {
     if (thing.read !== undefined) return thing.read();
-    if (path.startsWith('v1/')) return (await site.readSecret(below, namespace)).data;
+    if (path.startsWith('v1/')) {
+      const { data } = await site.readSecret(below, namespace);
+      for (const name of VOLATILE) delete data[name];
+      return data;
+    }
     const { attributes, relationships } = (await site.workspaces('GET', below)).data;
     for (const name of VOLATILE) {
       delete attributes[name];

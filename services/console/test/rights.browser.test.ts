@@ -185,7 +185,11 @@ describe('what is offered', { timeout: PATIENCE_MS }, () => {
       '/ui/certificates',
       '/ui/certificates/pki',
       '/ui/certificates/pki?tab=issuers',
+      '/ui/certificates/pki?tab=keys',
       '/ui/certificates/pki?tab=roles',
+      '/ui/certificates/pki?tab=est',
+      '/ui/certificates/pki?tab=policy',
+      '/ui/certificates/pki/issuer/default',
       '/ui/certificates/pki?tab=settings',
     ]);
     expect(problems).toEqual([]);

@@ -9,6 +9,7 @@ import {
   stringifySearchWith,
 } from '@tanstack/react-router';
 import { parseCertificateSearch } from '../certificates/certificate-search.ts';
+import { parseCertifySearch } from '../certificates/certify/certify-search.ts';
 import { parseMountTab } from '../certificates/mount-tab.ts';
 import { parseMessageSearch } from '../messages/message-search.ts';
 import { parseProjectSearch } from '../projects/project-search.ts';
@@ -129,6 +130,23 @@ const certificate = createRoute({
   component: lazyRouteComponent(
     () => import('../certificates/certificate-page.tsx'),
     'CertificatePage',
+  ),
+});
+const issuer = createRoute({
+  ...parent,
+  path: '/ui/certificates/$mount/issuer/$issuer',
+  component: lazyRouteComponent(
+    () => import('../certificates/issuer/issuer-page.tsx'),
+    'IssuerPage',
+  ),
+});
+const certify = createRoute({
+  ...parent,
+  path: '/ui/certificates/$mount/certify',
+  validateSearch: parseCertifySearch,
+  component: lazyRouteComponent(
+    () => import('../certificates/certify/certify-page.tsx'),
+    'CertifyPage',
   ),
 });
 const organizations = createRoute({
@@ -320,6 +338,8 @@ export const router = createRouter({
     certificates,
     authority,
     certificate,
+    issuer,
+    certify,
     organizations,
     invitation,
     confirmEmail,

@@ -10,40 +10,21 @@ import { Card } from '../components/page.tsx';
 import { Choice } from '../editing/choice.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { secretTarget } from '../editing/edit-target.ts';
+import {
+  AddressFields,
+  type AddressLists,
+  addressFacts,
+  addressValues,
+  changedLists,
+  TemplateHint,
+} from './address-lists.tsx';
 
-const LISTS = [
-  ['issuing_certificates', 'Certificate of the issuer'],
-  ['crl_distribution_points', 'Revocation list'],
-  ['delta_crl_distribution_points', 'Delta list'],
-  ['ocsp_servers', 'OCSP responder'],
-] as const;
-
-type Addresses = Readonly<Record<(typeof LISTS)[number][0], readonly string[]>> & {
-  readonly enable_templating: boolean;
-};
+type Addresses = AddressLists & { readonly enable_templating: boolean };
 
 const valuesOf = (addresses: Addresses) => ({
-  issuing_certificates: addresses.issuing_certificates.join('\n'),
-  crl_distribution_points: addresses.crl_distribution_points.join('\n'),
-  delta_crl_distribution_points: addresses.delta_crl_distribution_points.join('\n'),
-  ocsp_servers: addresses.ocsp_servers.join('\n'),
+  ...addressValues(addresses),
   enable_templating: addresses.enable_templating,
 });
-
-const linesOf = (text: string): readonly string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-
-/** Lists are sent as lists, because an address may contain a comma. */
-const changedAddresses = (changed: Partial<ReturnType<typeof valuesOf>>): object =>
-  Object.fromEntries(
-    Object.entries(changed).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? linesOf(value) : value,
-    ]),
-  );
 
 const EditAddresses = ({ path }: { path: string }) => (
   <EditButton
@@ -52,19 +33,15 @@ const EditAddresses = ({ path }: { path: string }) => (
     title="Addresses that certificates name"
     target={secretTarget<Addresses>(path)}
     valuesOf={valuesOf}
-    bodyOf={changedAddresses}
+    bodyOf={changedLists}
     fields={(values) => (
       <>
         <p>Certificates issued from now on name them; what was issued stays as it is.</p>
-        {LISTS.map(([name, words]) => (
-          <label key={name}>
-            {words} (one address on each line)
-            <textarea name={name} rows={2} spellCheck={false} defaultValue={values[name]} />
-          </label>
-        ))}
+        <AddressFields values={values} />
         <Choice name="enable_templating" isTicked={values.enable_templating}>
           Parts in double braces stand for the issuer's own
         </Choice>
+        <TemplateHint />
       </>
     )}
     commands={() => [vaultCommand(`vault write ${path} crl_distribution_points=…`)]}
@@ -119,9 +96,7 @@ export const AddressesCard = ({ mount }: { mount: string }) => {
             <>
               <FactList
                 facts={[
-                  ...LISTS.map(
-                    ([name, words]) => [words, addresses[name].join(', ') || '–'] as const,
-                  ),
+                  ...addressFacts(addresses),
                   ['Parts in double braces', addresses.enable_templating ? 'replaced' : 'kept'],
                 ]}
               />

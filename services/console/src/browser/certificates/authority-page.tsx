@@ -1,5 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ComponentType, lazy, type ReactNode, Suspense } from 'react';
+import { type Capability, useCapabilities } from '../api/queries.ts';
 import { Skeleton } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
 import { Tabs } from '../components/tabs.tsx';
@@ -12,6 +13,11 @@ const CertificatesTab = lazy(async () => ({
   default: (await import('./certificates-tab.tsx')).CertificatesTab,
 }));
 const IssuersTab = lazy(async () => ({ default: (await import('./issuers-tab.tsx')).IssuersTab }));
+const KeysTab = lazy(async () => ({ default: (await import('./keys/keys-tab.tsx')).KeysTab }));
+const EstTab = lazy(async () => ({ default: (await import('./est/est-tab.tsx')).EstTab }));
+const PolicyTab = lazy(async () => ({
+  default: (await import('./external-policy/policy-tab.tsx')).PolicyTab,
+}));
 const RolesTab = lazy(async () => ({ default: (await import('./roles-tab.tsx')).RolesTab }));
 const SettingsTab = lazy(async () => ({
   default: (await import('./settings-tab.tsx')).SettingsTab,
@@ -30,20 +36,47 @@ const tab = (name: MountTab, title: string, Content: ComponentType) => ({
 const TABS = [
   tab('certificates', 'Certificates', CertificatesTab),
   tab('issuers', 'Issuers', IssuersTab),
+  tab('keys', 'Keys', KeysTab),
   tab('roles', 'Roles', RolesTab),
+  tab('est', 'EST', EstTab),
+  tab('policy', 'External policy', PolicyTab),
   tab('settings', 'Settings', SettingsTab),
 ];
 
-/** One certificate authority in four parts. */
+/** Paths below the mount of which a token must be able to read one, for a part to show anything. */
+const READ_BY: Readonly<Partial<Record<MountTab, readonly [Capability, ...string[]]>>> = {
+  issuers: ['list', 'issuers'],
+  keys: ['list', 'keys'],
+  est: ['read', 'config/est'],
+  policy: ['read', 'config/external-policy'],
+  settings: ['read', 'config/acme', 'config/crl', 'config/urls', 'config/cluster', 'tidy-status'],
+};
+
+/** The parts that the token can read, and the one that the address names. */
+const useReadableTabs = (mount: string, selected: MountTab): typeof TABS => {
+  const paths = Object.values(READ_BY).flatMap(([, ...below]) => below);
+  const may = useCapabilities(paths.map((path) => `${mount}/${path}`));
+  return TABS.filter(({ name }) => {
+    const [capability, ...below] = READ_BY[name] ?? [];
+    return (
+      capability === undefined ||
+      name === selected ||
+      below.some((path) => may(`${mount}/${path}`, capability))
+    );
+  });
+};
+
+/** One certificate authority in its parts. */
 export const AuthorityPage = () => {
   const { mount } = route.useParams();
   const { tab: selected = 'certificates' } = route.useSearch();
   const navigate = route.useNavigate();
+  const items = useReadableTabs(mount, selected);
   return (
     <Page title={mount} lead={<Link to="/ui/certificates">Certificate authorities</Link>}>
       <Tabs
         label="Parts of the authority"
-        items={TABS}
+        items={items}
         selected={selected}
         onSelect={(next) =>
           void navigate({ search: next === 'certificates' ? {} : { tab: next }, replace: true })

@@ -4,18 +4,7 @@ import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { Lifetime } from '../components/lifetime.tsx';
-
-/** Kinds of keys, with the parameters that ask for each. */
-const KEYS = {
-  'ec-256': ['ECDSA with P-256', { key_type: 'ec', key_bits: 256 }],
-  'ec-384': ['ECDSA with P-384', { key_type: 'ec', key_bits: 384 }],
-  'ec-521': ['ECDSA with P-521', { key_type: 'ec', key_bits: 521 }],
-  'rsa-3072': ['RSA with 3072 bits', { key_type: 'rsa', key_bits: 3072 }],
-  'rsa-4096': ['RSA with 4096 bits', { key_type: 'rsa', key_bits: 4096 }],
-  ed25519: ['Ed25519', { key_type: 'ed25519' }],
-} as const;
-
-const isKey = (name: string): name is keyof typeof KEYS => Object.hasOwn(KEYS, name);
+import { KeyKindField, keyParameters } from './keys/key-kinds.tsx';
 
 const USUAL_TTL = '87600h';
 
@@ -35,10 +24,9 @@ const mountBody = (name: string, ttl: string): object => ({
 });
 
 const rootBody = (fields: Fields): object => {
-  const key = fields.text('key');
   return {
     common_name: fields.text('name'),
-    ...(isKey(key) && KEYS[key][1]),
+    ...keyParameters(fields.text('key')),
     ttl: fields.text('ttl'),
     ...Object.fromEntries(
       TEXTS.map(([name]) => [name, fields.text(name).trim()]).filter(([, text]) => text !== ''),
@@ -110,16 +98,7 @@ export const CreateAuthority = () => {
           Name of the root
           <input name="name" required autoComplete="off" placeholder="Example Root" />
         </label>
-        <label>
-          Key
-          <select name="key" defaultValue="ec-256">
-            {Object.entries(KEYS).map(([value, [title]]) => (
-              <option key={value} value={value}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
+        <KeyKindField />
         <Lifetime name="ttl" label="Valid for" value={USUAL_TTL} required />
       </div>
       <details>

@@ -1,53 +1,37 @@
 /** Issuers of an authority: the chain of signatures over time, rotation, and details of each. */
-import { useQueries } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
-import { useCapabilities, useSecretList } from '../api/queries.ts';
-import { callSecrets, readData } from '../api/secrets-api.ts';
-import { useSession } from '../api/session.ts';
-import { ActionButton } from '../components/action-button.tsx';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useCapabilities } from '../api/queries.ts';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
 import { formatTime } from '../components/format.ts';
 import { Loaded, Skeleton } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
+import { usePages } from '../components/pager.tsx';
 import { Pill } from '../components/pill.tsx';
 import { certificateContents } from './certificate-contents.ts';
 import { Download } from './download.tsx';
+import { type Issuer, type IssuerInfo, OUTLIVING } from './issuer/issuer.ts';
+import { nameOfIssuer, useIssuers } from './issuer/issuers.ts';
+import { MakeDefault, type NamedIssuer } from './issuer/make-default.tsx';
 import { IssuerChain } from './issuer-chain.tsx';
 import type { ChainedIssuer } from './issuer-rows.ts';
-import { type KeyedIssuer, RetireIssuer, Rotation } from './rotation.tsx';
+import { RetireIssuer, Rotation } from './rotation.tsx';
 import { ValidityBar } from './validity-bar.tsx';
 
 const route = getRouteApi('/ui/certificates/$mount');
 
-interface IssuerInfo {
-  readonly is_default: boolean;
-  readonly issuer_name: string;
-  readonly key_id: string;
-  readonly serial_number: string;
-}
+/** Cards drawn at once. */
+const CARDS_SHOWN = 20;
 
-interface Issuer {
-  readonly certificate: string;
-  readonly ca_chain: readonly string[];
-  readonly issuer_name: string;
-  readonly key_id: string;
-  readonly usage: string;
-  readonly leaf_not_after_behavior: string;
-  readonly revoked: boolean;
-}
-
-const OUTLIVING: Readonly<Record<string, string>> = {
-  err: 'are refused',
-  truncate: 'are shortened to its validity',
-  permit: 'are issued',
-};
+const ISSUING = 'issuing-certificates';
 
 const IssuerCard = (props: {
   mount: string;
   id: string;
   info: IssuerInfo;
   issuer: Issuer | undefined;
+  /** The default issuer, if it is known. */
+  former: NamedIssuer | undefined;
 }) => {
   const { mount, id, info, issuer } = props;
   const may = useCapabilities([`${mount}/config/issuers`, `${mount}/issuer/${id}`]);
@@ -92,56 +76,27 @@ const IssuerCard = (props: {
       />
       <div className="form-actions">
         {issuer && (
+          <Link to="/ui/certificates/$mount/issuer/$issuer" params={{ mount, issuer: id }}>
+            Settings of {name}
+          </Link>
+        )}
+        {issuer && (
           <Download
             name={`${info.issuer_name || id}.pem`}
             content={issuer.certificate}
             label="PEM"
           />
         )}
-        {!info.is_default && may(`${mount}/config/issuers`, 'update') && (
-          <ActionButton
-            label="Make it the default"
-            title={`Issue by ${name} from now on?`}
-            confirm="Make it the default"
-            act={() => callSecrets('POST', `${mount}/config/issuers`, { body: { default: id } })}
-            commands={[
-              secretsCurl('POST', `${mount}/config/issuers`, { default: id }),
-              vaultCommand(`vault write ${mount}/config/issuers default=${id}`),
-            ]}
-          >
-            <p>Roles that name no issuer use it. What the old one has issued stays valid.</p>
-          </ActionButton>
+        {issuer && !info.is_default && may(`${mount}/config/issuers`, 'update') && (
+          <MakeDefault mount={mount} id={id} next={{ name, issuer }} former={props.former} />
         )}
-        {issuer && !info.is_default && (
-          <RetireIssuer
-            mount={mount}
-            id={id}
-            name={name}
-            usage={issuer.usage}
-            mayChange={may(`${mount}/issuer/${id}`, 'patch')}
-            mayDelete={may(`${mount}/issuer/${id}`, 'delete')}
-          />
-        )}
+        {issuer?.usage.includes(ISSUING) === true &&
+          !info.is_default &&
+          may(`${mount}/issuer/${id}`, 'patch') && (
+            <RetireIssuer mount={mount} id={id} name={name} />
+          )}
       </div>
     </Card>
-  );
-};
-
-/** The documents of the issuers, by id. */
-const useIssuers = (mount: string, ids: readonly string[]): ReadonlyMap<string, Issuer> => {
-  const { secrets, namespace } = useSession();
-  const answers = useQueries({
-    queries: ids.map((id) => ({
-      queryKey: ['secrets', secrets, namespace, `${mount}/issuer/${id}`],
-      queryFn: async ({ signal }: { signal: AbortSignal }) =>
-        (await readData<Issuer>(`${mount}/issuer/${id}`, { signal })) ?? null,
-    })),
-  });
-  return new Map(
-    ids.flatMap((id, at) => {
-      const issuer = answers[at]?.data;
-      return issuer === undefined || issuer === null ? [] : [[id, issuer] as const];
-    }),
   );
 };
 
@@ -162,26 +117,59 @@ const toChained = (
     };
   });
 
-const keyed = (
-  issuers: readonly ChainedIssuer[],
-  infos: Readonly<Record<string, IssuerInfo>>,
-): readonly KeyedIssuer[] =>
-  issuers
-    .map(({ id, name, certificate }) => ({
-      id,
-      name,
-      certificate,
-      keyId: infos[id]?.key_id ?? '',
-    }))
-    .filter(({ keyId }) => keyId !== '');
+/** The steps of a rotation that the token may take. */
+const useRotation = (mount: string) => {
+  const [root, key, certify, store] = [
+    `${mount}/issuers/generate/root/internal`,
+    `${mount}/issuers/generate/intermediate/internal`,
+    `${mount}/intermediate/cross-sign`,
+    `${mount}/intermediate/set-signed`,
+  ];
+  const may = useCapabilities([root, key, certify, store]);
+  return {
+    generateRoot: may(root, 'update'),
+    generateKey: may(key, 'update'),
+    certify: may(certify, 'update'),
+    import: may(store, 'update'),
+  };
+};
+
+const IssuerCards = (props: {
+  mount: string;
+  ids: readonly string[];
+  infos: Readonly<Record<string, IssuerInfo>>;
+  issuers: ReadonlyMap<string, Issuer>;
+}) => {
+  const { mount, ids, infos, issuers } = props;
+  const { rows, pager } = usePages(ids, CARDS_SHOWN);
+  const [former] = [...issuers]
+    .filter(([id]) => infos[id]?.is_default === true)
+    .map(([id, issuer]) => ({ name: nameOfIssuer(id, infos[id], issuer), issuer }));
+  return (
+    <>
+      {rows.map((id) => {
+        const info = infos[id];
+        return info === undefined ? null : (
+          <IssuerCard
+            key={id}
+            mount={mount}
+            id={id}
+            info={info}
+            issuer={issuers.get(id)}
+            former={former}
+          />
+        );
+      })}
+      {pager}
+    </>
+  );
+};
 
 export const IssuersTab = () => {
   const { mount } = route.useParams();
-  const query = useSecretList<IssuerInfo>(`${mount}/issuers`);
-  const generate = `${mount}/issuers/generate/root/internal`;
-  const may = useCapabilities([generate]);
-  const issuers = useIssuers(mount, query.data?.keys ?? []);
-  const chained = toChained(issuers, query.data?.infos ?? {});
+  const { list, documents } = useIssuers(mount);
+  const rotation = useRotation(mount);
+  const chained = toChained(documents, list.data?.infos ?? {});
   return (
     <>
       {chained.length > 0 && (
@@ -189,20 +177,21 @@ export const IssuersTab = () => {
           <IssuerChain issuers={chained} nowMs={Date.now()} />
         </Card>
       )}
-      {may(generate, 'update') && (
-        <Rotation mount={mount} issuers={keyed(chained, query.data?.infos ?? {})} />
-      )}
-      <Loaded query={query}>
+      {Object.values(rotation).includes(true) && <Rotation mount={mount} may={rotation} />}
+      <Loaded query={list}>
         {({ keys, infos }) =>
           keys.length === 0 ? (
             <Empty>This authority has no issuer yet: nothing can be issued.</Empty>
           ) : (
-            keys.map((id) => {
-              const info = infos[id];
-              return info === undefined ? null : (
-                <IssuerCard key={id} mount={mount} id={id} info={info} issuer={issuers.get(id)} />
-              );
-            })
+            <IssuerCards
+              mount={mount}
+              ids={keys.toSorted(
+                (a, b) =>
+                  Number(infos[b]?.is_default === true) - Number(infos[a]?.is_default === true),
+              )}
+              infos={infos}
+              issuers={documents}
+            />
           )
         }
       </Loaded>

@@ -1,4 +1,12 @@
-export const MOUNT_TABS = ['certificates', 'issuers', 'roles', 'settings'] as const;
+export const MOUNT_TABS = [
+  'certificates',
+  'issuers',
+  'keys',
+  'roles',
+  'est',
+  'policy',
+  'settings',
+] as const;
 
 export type MountTab = (typeof MOUNT_TABS)[number];
 

@@ -11,6 +11,7 @@ import { Card } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import { AcmeAccountsCard } from './acme-accounts-card.tsx';
 import { AddressesCard } from './addresses-card.tsx';
+import { ClusterCard } from './cluster-card.tsx';
 import { EabCard } from './eab-card.tsx';
 import { RevocationCard } from './revocation-card.tsx';
 import { TidyCard } from './tidy-card.tsx';
@@ -172,14 +173,19 @@ const Acme = ({ mount }: { mount: string }) => {
   );
 };
 
+/** The cards by what the token must be able to read for each. */
+const CARDS = [
+  ['config/acme', Acme],
+  ['config/crl', RevocationCard],
+  ['config/urls', AddressesCard],
+  ['config/cluster', ClusterCard],
+  ['tidy-status', TidyCard],
+] as const;
+
 export const SettingsTab = () => {
   const { mount } = route.useParams();
-  return (
-    <>
-      <Acme mount={mount} />
-      <RevocationCard mount={mount} />
-      <AddressesCard mount={mount} />
-      <TidyCard mount={mount} />
-    </>
-  );
+  const may = useCapabilities(CARDS.map(([path]) => `${mount}/${path}`));
+  return CARDS.filter(([path]) => may(`${mount}/${path}`, 'read')).map(([path, Content]) => (
+    <Content key={path} mount={mount} />
+  ));
 };

@@ -31,6 +31,7 @@ export const workspaceTarget = <Attributes>(
 
 /**
  * A document below `/v1/`, whose POST stores the members that it gives, or replaces the whole.
+ * @param options.method PATCH where a POST resets what it does not give
  * @param options.readPath where it is read, if that is not where it is written
  * @param options.absent the document of a thing that does not exist yet; without it that is an error
  * @param options.isInRoot whether only the root namespace has it
@@ -38,12 +39,13 @@ export const workspaceTarget = <Attributes>(
 export const secretTarget = <Data>(
   path: string,
   options: {
+    readonly method?: 'POST' | 'PATCH';
     readonly readPath?: string;
     readonly absent?: Data;
     readonly isInRoot?: boolean;
   } = {},
 ): EditTarget<Data> => {
-  const { readPath = path, absent, isInRoot = false } = options;
+  const { method = 'POST', readPath = path, absent, isInRoot = false } = options;
   const at = isInRoot ? { namespace: '' } : {};
   return {
     read: async () => {
@@ -51,7 +53,7 @@ export const secretTarget = <Data>(
       if (data === undefined) throw new ApiProblem(404, 'It does not exist any more.');
       return data;
     },
-    send: (body) => callSecrets('POST', path, { body, ...at }),
-    command: (body) => (isInRoot ? rootCurl : secretsCurl)('POST', path, body),
+    send: (body) => callSecrets(method, path, { body, ...at }),
+    command: (body) => (isInRoot ? rootCurl : secretsCurl)(method, path, body),
   };
 };
