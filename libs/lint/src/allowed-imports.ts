@@ -72,7 +72,7 @@ export const allowedImports: AllowedImports = {
     'cubbyhole custom-messages mounts nodes seal',
     'identity quotas',
     'mfa oidc',
-    'activity internal-ui leases locked-users logins snapshots wrapping',
+    'activity internal-ui leases locked-users logins own-tokens snapshots wrapping',
     'access backups replication',
     'metrics rpc upgrades',
   ],

@@ -4,7 +4,7 @@
  * | what the primary had                     | at the secondary | once it has been promoted                       |
  * | ---------------------------------------- | ---------------- | ----------------------------------------------- |
  * | users, roles, secret ids                 | sign nobody in   | sign in                                         |
- * | tokens of logins                         | open nothing     | are still valid                                 |
+ * | tokens of logins                         | open nothing     | are still valid, and listed to the person       |
  * | the uses that a secret id has left       | –                | are as many                                     |
  * | a passcode that was used                 | –                | is still used                                   |
  * | a user who was locked                    | –                | is locked                                       |
@@ -43,6 +43,8 @@ const logIn = (cluster: Cluster, name: string, password = 'pw') =>
   post(cluster, `auth/userpass/login/${name}`, { password });
 const statusOfToken = async (cluster: Cluster, token: string): Promise<number> =>
   (await cluster.v1('GET', 'auth/token/lookup-self', undefined, token)).status;
+const ownTokens = (cluster: Cluster, token: string) =>
+  cluster.v1('GET', 'auth/token/own', undefined, token);
 
 /** A user of the primary whose logins need a passcode. */
 const addPasscodeUser = async () => {
@@ -91,10 +93,11 @@ test('a secondary signs nobody in, and knows after the failover whatever the pri
     (await logIn(secondary, 'alice')).status,
     await asRole(secondary),
     await statusOfToken(secondary, token),
+    (await ownTokens(secondary, token)).status,
     (await post(secondary, 'sys/mfa/validate', { mfa_request_id: 'x', mfa_payload: {} })).status,
     (await secondary.api('POST', 'sessions', {}, '')).status,
   ];
-  expect(refused).toEqual([400, 400, 400, 400, 400]);
+  expect(refused).toEqual([400, 400, 400, 400, 400, 400]);
 
   const dr_operation_token = await generateOperationToken(secondary, primary.shares);
   await primary.process().stop('SIGKILL');
@@ -108,7 +111,11 @@ test('a secondary signs nobody in, and knows after the failover whatever the pri
   );
   expect(promoted.status).toBe(200);
   expect(await statusOfToken(secondary, token)).toBe(200);
+  expect((await ownTokens(secondary, token)).body.data.tokens).toHaveLength(1);
   expect((await logIn(secondary, 'alice')).status).toBe(200);
+  expect((await ownTokens(secondary, token)).body.data.tokens).toHaveLength(2);
+  const ended = await secondary.v1('POST', 'auth/token/own/revoke-others', {}, token);
+  expect(ended.body.data).toEqual({ revoked: 1 });
   expect([await asRole(secondary), await asRole(secondary)]).toEqual([200, 400]);
   expect(await finish(secondary, used)).toBe(403);
   expect(await finish(secondary, app.generate({ timestamp: timestamp + 30_000 }))).toBe(200);

@@ -113,6 +113,7 @@ test('signing-in.md', async () => {
     login,
     destroyed,
     user,
+    own,
     factor,
     passkey,
     locked,
@@ -132,6 +133,7 @@ test('signing-in.md', async () => {
   expect(login).toMatch(/"display_name":"approle"[\s\S]*"role_name":"ci"[\s\S]*code 0/);
   expect(job).toMatch(/"entity_id":"[0-9a-f-]{36}"[\s\S]*code 0/);
   expect(group).toMatch(/^1\ncode 0/);
+  expect(own).toBe('2\n0\ncode 0');
   expect(factor).toMatch(/otpauth:\/\/totp\/Keelson[\s\S]*\n[\w-]{100,}\ncode 0/);
   expect(passkey).toBe('webauthn\ncode 0');
   expect(locked).toBe('0\ncode 0');

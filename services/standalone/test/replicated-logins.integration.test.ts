@@ -78,6 +78,41 @@ test('a user that the secondary creates signs in at both, with a token of the on
   }
 });
 
+test('each cluster lists and ends the tokens of a person that it has made itself', async () => {
+  const path = 'auth/userpass/users/olga';
+  expect((await primary.v1('POST', path, { password: 'pw' })).status).toBe(204);
+  await untilEqual('performance', primary, secondary);
+  const signIn = async (cluster: Cluster): Promise<string> => {
+    const { body } = await logIn(cluster, 'auth/userpass/login/olga', { password: 'pw' });
+    return body.auth.client_token;
+  };
+  const own = async (cluster: Cluster, token: string) =>
+    (await cluster.v1('GET', 'auth/token/own', undefined, token)).body.data.tokens;
+  const here = await signIn(primary);
+  const [there, further] = [await signIn(secondary), await signIn(secondary)];
+  expect(await own(primary, here)).toHaveLength(1);
+  const [newest] = await own(secondary, there);
+  expect(newest).toMatchObject({ display_name: 'userpass-olga', is_current: false });
+  const end = { accessor: newest.accessor };
+  const elsewhere = await primary.v1('POST', 'auth/token/own/revoke', end, here);
+  expect(elsewhere.body.errors).toEqual(['invalid accessor']);
+  expect((await secondary.v1('POST', 'auth/token/own/revoke', end, there)).status).toBe(204);
+  expect(await ownTokenAt(secondary, further)).toBe(403);
+  // A disabled person is refused at once, a merged one has the tokens of both.
+  const { entity_id: from } = (
+    await logIn(secondary, 'auth/userpass/login/olga', { password: 'pw' })
+  ).body.auth;
+  const { id: into } = (await primary.v1('POST', 'identity/entity', { name: 'olga' })).body.data;
+  const merge = { from_entity_ids: [from], to_entity_id: into };
+  expect((await primary.v1('POST', 'identity/entity/merge', merge)).status).toBe(204);
+  await untilEqual('performance', primary, secondary);
+  expect(await own(secondary, there)).toHaveLength(2);
+  expect((await secondary.v1('POST', 'auth/token/own/revoke-others', {}, there)).body.data).toEqual(
+    { revoked: 1 },
+  );
+  expect(await own(primary, here)).toHaveLength(1);
+});
+
 test('a certificate role has the names of the entity at both clusters', async () => {
   await primary.v1('POST', 'sys/mounts/pki', { type: 'pki' });
   await primary.v1('POST', 'pki/root/generate/internal', { common_name: 'Root', key_type: 'ec' });

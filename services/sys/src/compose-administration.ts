@@ -39,6 +39,7 @@ import {
 import { namespaceRoutes } from './namespaces/namespace-routes.ts';
 import { createRemovedNamespaces } from './namespaces/removed-namespaces.ts';
 import { createOidcProvider } from './oidc/oidc-provider.ts';
+import { ownTokenRoutes } from './own-tokens/own-token-routes.ts';
 import { leaseQuotaRoutes } from './quotas/lease-quota-routes.ts';
 import { deleteQuotasOfMount, moveQuotasOfMount } from './quotas/quota-operations.ts';
 import { quotaRoutes } from './quotas/quota-routes.ts';
@@ -138,6 +139,7 @@ export const composeAdministration = (
       ...lockedUserRoutes({ mounts, namespaces, findMount, methods: authMethods }),
       ...customMessageRoutes({ store, clock, namespaces }),
       ...internalUiRoutes({ mounts, namespaces, policies, identityOf: tokens.identityOf }),
+      ...ownTokenRoutes(tokens, mounts),
       ...entityRoutes(identity),
       ...aliasRoutes(identity),
       ...groupRoutes(identity),

@@ -47,6 +47,7 @@ import { createFactorCounter } from './mfa/factor-counter.ts';
 import { followEnforcements } from './mfa/mfa-records.ts';
 import { verifyingAtPrimary } from './mfa/passcodes-on-primary.ts';
 import { effectiveLeaseTtls, type LeaseTtls } from './mounts/domain/lease-ttl.ts';
+import type { MountIndex } from './mounts/domain/mount-index.ts';
 import { findEngineMount } from './mounts/engine-mount.ts';
 import { followEngineTypes } from './mounts/engine-type-records.ts';
 import { toEdgeMount } from './mounts/mount-document.ts';
@@ -69,6 +70,7 @@ import type { RestoredInstallation } from './snapshots/snapshot-operations.ts';
 import type { TokenTtls } from './tokens/domain/token-lifetime.ts';
 import type { TokenContext, TokenRemovalHook } from './tokens/token-context.ts';
 import { refOf } from './tokens/token-records.ts';
+import { createTokenUseNotes, forgetUse } from './tokens/token-use-operations.ts';
 
 export interface SysParts {
   readonly config: SysConfig;
@@ -133,6 +135,7 @@ const tokenTtlsOf = async (
 const TOKEN_REMOVAL_HOOKS: readonly TokenRemovalHook[] = [
   (tx, token) => removeCubbyhole(tx, refOf(token)),
   (tx, token) => endLeasesOfToken(tx, refOf(token)),
+  forgetUse,
 ];
 
 /** In-memory views of records, each of which a request may need. */
@@ -145,6 +148,12 @@ const followRecords = (store: Store, damage: DamageRegister) => ({
   enforcements: followEnforcements(store, damage.of('login_enforcements')),
   quotas: followQuotas(store, damage.of('quotas')),
   leaseQuotas: followLeaseQuotas(store, damage.of('lease_quotas')),
+});
+
+/** Notes of requests, in memory until they are written in portions. */
+const createRequestNotes = (store: Store, clock: Clock, mounts: () => Promise<MountIndex>) => ({
+  activity: createActivityRecorder({ store, clock, mounts }),
+  tokenUses: createTokenUseNotes({ store, clock }),
 });
 
 export const composeCore = (parts: SysParts) => {
@@ -235,7 +244,7 @@ export const composeCore = (parts: SysParts) => {
     clock,
     requireOwnKeyring: () => gate.requireOpen(rotationRecords.path),
   };
-  const activity = createActivityRecorder({ store, clock, mounts: views.mounts });
+  const notes = createRequestNotes(store, clock, views.mounts);
   const history = createClusterHistory({
     store,
     clock,
@@ -262,7 +271,7 @@ export const composeCore = (parts: SysParts) => {
     decisionState,
     rotation,
     findMount,
-    activity,
+    ...notes,
     history,
     room,
   };
@@ -282,7 +291,10 @@ export const sysAccess = (
     tokens: core.tokens,
     policies: views.policies,
     decisionState: core.decisionState,
-    recordUse: (token) => core.activity.recordUse(token),
+    recordUse: (token) => {
+      core.activity.recordUse(token);
+      core.tokenUses.note(token);
+    },
     addRequests: (counts) => core.history.addRequests(counts),
     awaitIndex: (header) => awaitIndex(member, header),
     auditDevices: views.auditDevices,

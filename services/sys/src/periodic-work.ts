@@ -13,6 +13,7 @@ import { removeExpired } from './tokens/token-revocation-operations.ts';
 const TOKEN_EXPIRY_EVERY_MS = 1000;
 const PRIMARY_SEARCH_EVERY_MS = 5000;
 const ACTIVITY_EVERY_MS = 30_000;
+const TOKEN_USES_EVERY_MS = 30_000;
 const ROTATION_EVERY_MS = 5 * 60_000;
 
 /** Periodic work that writes only records local to the cluster. */
@@ -22,6 +23,7 @@ const LOCAL_WORK: ReadonlySet<string> = new Set([
   'departures',
   'oidc-codes',
   'activity',
+  'token-uses',
   'history',
   'replication-lag',
   'primary-search',
@@ -66,6 +68,14 @@ const allWork = (context: SysContext): Readonly<Record<string, PeriodicWork>> =>
       inEveryReplica: true,
       round: async (options) => {
         await context.activity.write(options);
+        return false;
+      },
+    },
+    'token-uses': {
+      everyMs: TOKEN_USES_EVERY_MS,
+      inEveryReplica: true,
+      round: async (options) => {
+        await context.tokenUses.write(options);
         return false;
       },
     },

@@ -108,6 +108,9 @@ export const createSysWorkers = (
       await context.activity.write().catch((error: unknown) => {
         logger.warn({ err: error }, 'clients of the last seconds are not counted');
       });
+      await context.tokenUses.write().catch((error: unknown) => {
+        logger.warn({ err: error }, 'the last uses of some tokens are not stored');
+      });
       await context.history.write().catch((error: unknown) => {
         logger.warn({ err: error }, 'requests of the last minute are not in the history');
       });

@@ -17,6 +17,7 @@ import {
 
 const ACTIVITY = 'src/activity/activity.integration.test.ts';
 const TOKENS = 'src/tokens/tokens.integration.test.ts';
+const OWN_TOKENS = 'src/own-tokens/own-tokens.integration.test.ts';
 const ROLES = 'src/tokens/token-roles.integration.test.ts';
 const ALIASED = 'src/tokens/aliased-tokens.integration.test.ts';
 const MOUNTS = 'src/mounts/mounts.integration.test.ts';
@@ -176,6 +177,10 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       accessor: elsewhere(TOKENS, "lookup('auth/token/lookup-accessor', { accessor })"),
       increment: elsewhere(TOKENS, 'body: { increment }'),
     },
+  },
+  'tokens of a person': {
+    routes: ['POST /auth/token/own/revoke'],
+    fields: { accessor: elsewhere(OWN_TOKENS, 'body: { accessor }') },
   },
   mounts: {
     routes: ['POST /sys/mounts/{path}', 'POST /sys/auth/{path}'],

@@ -10,6 +10,16 @@ const newToken = async (place: Place): Promise<Readonly<Record<string, string>>>
   return { token: auth.client_token, accessor: auth.accessor };
 };
 
+/** Tokens of an entity of its own: that of the request, and another one. */
+const newPerson = async (place: Place, serial: string) => {
+  await post(place, `auth/token/roles/${serial}`, { allowed_entity_aliases: serial });
+  const [own, other] = [
+    await post(place, `auth/token/create/${serial}`, { entity_alias: serial }),
+    await post(place, `auth/token/create/${serial}`, { entity_alias: serial }),
+  ];
+  return { token: own.auth.client_token, accessor: other.auth.accessor };
+};
+
 const lookup = async (place: Place, token: string): Promise<Document> => {
   const { status, body } = await place.cluster.asRoot('POST', 'auth/token/lookup', {
     body: { token },
@@ -145,6 +155,20 @@ export const WAYS: readonly Way[] = [
     as: ({ token = '' }) => token,
     values: () => ({ increment: '30m' }),
     observe: async (_, __, { auth }) => ({ lease_duration: auth?.lease_duration }),
+  },
+  {
+    route: /^GET \/auth\/token\/own$/,
+    prepare: newPerson,
+    as: ({ token = '' }) => token,
+    values: () => ({ before: '2000-01-01T00:00:00Z', limit: 1001 }),
+    observe: async (_, __, answer) => ({ tokens: answer.data?.tokens.length }),
+  },
+  {
+    route: /^POST \/auth\/token\/own\/revoke$/,
+    prepare: newPerson,
+    as: ({ token = '' }) => token,
+    least: ({ accessor }) => ({ accessor }),
+    values: () => ({ accessor: 'another' }),
   },
   {
     route: /^POST \/auth\/token\/roles\/\{name\}$/,

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { type PostgresServer, startPostgres } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { joinMethod, logIn } from './login-steps.ts';
 import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts';
 
 let postgres: PostgresServer;
@@ -74,6 +75,41 @@ describe('two replicas on one database', () => {
       ),
     );
     expect(uses.filter(({ status }) => status === 200)).toHaveLength(6);
+  });
+
+  test('tokens of a person are listed and ended by either', async () => {
+    for (const harness of [first, second]) await joinMethod(harness);
+    await first.call('POST', 'sys/auth/people', { token: root, body: { type: 'people' } });
+    const { uuid } = (await second.call('GET', 'sys/auth/people', { token: root })).body.data;
+    const mine = await logIn(first, uuid);
+    const others = await Promise.all(
+      Array.from({ length: 101 }, (_, at) => logIn(at % 2 === 0 ? first : second, uuid)),
+    );
+    const { client_token: token } = mine;
+    const count = async (replica: SysHarness): Promise<number> => {
+      let before = '';
+      let counted = 0;
+      do {
+        const query = `limit=40${before && `&before=${before}`}`;
+        const { data } = (await replica.call('GET', 'auth/token/own', { token, query })).body;
+        counted += data.tokens.length;
+        before = data.next ?? '';
+      } while (before !== '');
+      return counted;
+    };
+    expect([await count(first), await count(second)]).toEqual([102, 102]);
+    const [one] = others;
+    await first.call('POST', 'auth/token/own/revoke', { token, body: { accessor: one.accessor } });
+    const stale = await second.call('GET', 'auth/token/own', { token: one.client_token });
+    expect(stale.status).toBe(403);
+    // Both at once: nothing is left over, and neither fails.
+    const ended = await Promise.all(
+      [first, second].map((replica) =>
+        replica.call('POST', 'auth/token/own/revoke-others', { token }),
+      ),
+    );
+    expect(ended.map(({ status }) => status)).toEqual([200, 200]);
+    expect([await count(first), await count(second)]).toEqual([1, 1]);
   });
 
   test('a key rotated by one replica opens what the other wrote', async () => {

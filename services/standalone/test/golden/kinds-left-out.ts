@@ -35,6 +35,7 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'shared/passkeys/…',
     'shared/passkeys~userId/…',
   ],
+  'needs somebody who is signed in for an hour': ['local/service-token-uses/…'],
   'needs somebody who fails to sign in': ['local/sign-in-lockouts/…'],
   'needs a method that reports groups': ['shared/entity-aliases~group/…'],
   'needs a login at a provider of identities': [

@@ -122,6 +122,14 @@ const addPasskey = async (mountUuid: string): Promise<void> => {
   await must(enrolPasskey(primary, whose));
 };
 
+/** Somebody who is signed in for longer than an hour. */
+const stay = async (mountUuid: string): Promise<void> => {
+  const { client_token: token } = await logIn(primary, mountUuid, { limits: { ttlSeconds: 7200 } });
+  primary.clock.advance(3_600_000);
+  await must(primary.call('GET', 'auth/token/lookup-self', { token, namespace: 'team' }));
+  await primary.settle('token-uses');
+};
+
 const useShared = async (): Promise<void> => {
   await must(
     primary.asRoot('POST', 'sys/quotas/lease-count/team', {
@@ -141,6 +149,7 @@ const useShared = async (): Promise<void> => {
     mount_accessor: data['token/'].accessor,
   });
   const { uuid } = await mountMethod(primary, 'people', { namespace: 'team' });
+  await stay(uuid);
   const { entity_id, client_token: token } = await logIn(primary, uuid);
   await useProvider(token);
   const { data: method } = await ask('POST', 'identity/mfa/method/totp', { issuer: 'Team' });

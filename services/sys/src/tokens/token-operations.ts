@@ -97,6 +97,12 @@ export const findToken = async (
   return usable(context, await findStoredToken(store, { namespaceId, hash }));
 };
 
+/** The entry of a usable service token that is stored at a place. */
+export const findTokenAt = async (
+  context: TokenContext,
+  ref: TokenRef,
+): Promise<TokenEntry | undefined> => usable(context, await findStoredToken(context.store, ref));
+
 /**
  * The entry of a usable token of one namespace. Accessors are not secret, so one of another namespace
  * is unknown here; the policies of the caller decide about the namespace of the request only.

@@ -19,6 +19,13 @@ import { type TokenEntry, tokenEntryShape } from './domain/token-entry.ts';
 import { tokenRoleShape } from './domain/token-role.ts';
 import { namespaceIdOf } from './domain/token-text.ts';
 
+/** The latest time that there is. */
+const MAX_TIME_MS = 8_640_000_000_000_000;
+
+/** 16 digits, in the order of the times, the latest first. */
+const latestFirst = (epochMs: number): string =>
+  String(MAX_TIME_MS - Math.floor(epochMs)).padStart(16, '0');
+
 /** 12 digits, in the order of the times. */
 const expirySeconds = (expiresAtMs: number): string =>
   String(Math.ceil(expiresAtMs / 1000)).padStart(12, '0');
@@ -26,7 +33,7 @@ const expirySeconds = (expiresAtMs: number): string =>
 /** Keys are `<namespace id>/<hash>`. */
 export const tokens = collection('tokens', {
   scope: 'local',
-  version: 4,
+  version: 5,
   upgrades: {
     2: {
       up: (token) => token,
@@ -50,6 +57,7 @@ export const tokens = collection('tokens', {
         return { ...token, login: older };
       },
     },
+    5: { up: (token) => token, down: (token) => token },
   },
   keys: 'paths',
   shape: tokenEntryShape,
@@ -77,6 +85,12 @@ export const tokens = collection('tokens', {
       values: ({ login }) =>
         login?.role === undefined ? [] : [[login.mountUuid, login.role.toLowerCase()]],
       since: 4,
+    },
+    {
+      name: 'entity',
+      values: ({ entity, createdAtMs }) =>
+        entity ? [[entity.namespaceId, entity.id, latestFirst(createdAtMs)]] : [],
+      since: 5,
     },
   ],
 });
@@ -225,6 +239,45 @@ export const listTokensOfMount = async (
   limit: number,
 ): Promise<readonly TokenRef[]> =>
   (await tokens.by.login.rests(reads, [mountUuid], { limit })).map(refAt);
+
+/** Tokens of entities, the latest first. */
+export interface EntityTokens {
+  readonly refs: readonly TokenRef[];
+  /** Further tokens were created before this time; undefined if there are none. */
+  readonly nextBeforeMs: number | undefined;
+}
+
+/**
+ * At least `limit` tokens of entities of one namespace, if there are as many. Those that were created in the same
+ * millisecond are together, so that a page begins where the one before it has ended, whatever has ended meanwhile.
+ * @param beforeMs only tokens that were created before
+ */
+export const listTokensOfEntities = async (
+  reads: Reads,
+  { namespaceId, ids }: { readonly namespaceId: string; readonly ids: readonly string[] },
+  { beforeMs, limit }: { readonly beforeMs: number | undefined; readonly limit: number },
+): Promise<EntityTokens> => {
+  const index = tokens.by.entity;
+  // A row of the time itself is not after this text, and all later ones are.
+  const restsAfter = async (time: string | undefined, most: number): Promise<string[]> => {
+    const page = { limit: most, ...(time !== undefined && { after: `${time}0` }) };
+    return (await Promise.all(ids.map((id) => index.rests(reads, [namespaceId, id], page)))).flat();
+  };
+  const refIn = (row: string): TokenRef => refAt(row.slice(row.indexOf('/') + 1));
+  const first = beforeMs === undefined ? undefined : latestFirst(beforeMs);
+  const rows = (await restsAfter(first, limit)).sort();
+  const [lastTime] = rows[limit - 1]?.split('/', 1) ?? [];
+  if (lastTime === undefined) return { refs: rows.map(refIn), nextBeforeMs: undefined };
+  const atLast = ids.map((id) => index.rests(reads, [namespaceId, id, lastTime]));
+  return {
+    refs: [
+      ...rows.filter((row) => row < lastTime).map(refIn),
+      ...(await Promise.all(atLast)).flat().map(refAt),
+    ],
+    nextBeforeMs:
+      (await restsAfter(lastTime, 1)).length === 0 ? undefined : MAX_TIME_MS - Number(lastTime),
+  };
+};
 
 /** Children of a token, whether or not it still exists. */
 export const childrenOf = async (

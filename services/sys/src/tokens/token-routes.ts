@@ -83,9 +83,9 @@ const requireCaller = (caller: Caller | undefined): Caller => {
 };
 
 /** The service or batch token of the request itself. */
-const requireOwn = async (
+export const requireOwn = async (
   context: TokenContext,
-  { head, caller }: OperationContext<unknown>,
+  { head, caller }: Pick<OperationContext<unknown>, 'head' | 'caller'>,
 ): Promise<TokenEntry> => {
   const { tokenHash, namespace } = requireCaller(caller);
   const stored = await findStoredToken(context.store, {

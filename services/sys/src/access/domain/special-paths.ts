@@ -219,6 +219,8 @@ export const NEEDS_TOKEN = new PathSet([
   'auth/token/lookup-self',
   'auth/token/renew-self',
   'auth/token/revoke-self',
+  'auth/token/own',
+  'auth/token/own/*',
   'sys/capabilities-self',
   'sys/wrapping/*',
   'identity/oidc/provider/+/authorize',

@@ -16,6 +16,11 @@ path "auth/token/lookup-self" { capabilities = ["read"] }
 path "auth/token/renew-self" { capabilities = ["update"] }
 path "auth/token/revoke-self" { capabilities = ["update"] }
 
+# See where one is signed in, and end it.
+path "auth/token/own" { capabilities = ["read"] }
+path "auth/token/own/revoke" { capabilities = ["update"] }
+path "auth/token/own/revoke-others" { capabilities = ["update"] }
+
 # Ask what one may do.
 path "sys/capabilities-self" { capabilities = ["update"] }
 path "sys/internal/ui/resultant-acl" { capabilities = ["read"] }
