@@ -5,6 +5,7 @@ import type { OneDocument } from '../api/workspaces-api.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
 import { useAccountMethods } from '../session/account-sign-in.ts';
+import { OwnTokensCard } from '../tokens/own-tokens-card.tsx';
 import { PasskeysCard } from './passkeys-card.tsx';
 import { PasswordCard } from './password-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
@@ -28,6 +29,7 @@ export const AccountPage = () => {
               <PasskeysCard />
             )}
             {!data.attributes['is-service-account'] && <SessionsCard />}
+            <OwnTokensCard />
           </>
         )}
       </Loaded>

@@ -15,6 +15,7 @@ import { Card, Empty, Page, Problem } from '../components/page.tsx';
 import { usePages } from '../components/pager.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
 import { EndLogins } from './end-logins.tsx';
+import { OwnTokensCard } from './own-tokens-card.tsx';
 
 interface Token {
   readonly accessor: string;
@@ -26,6 +27,7 @@ interface Token {
 
 /** Tokens looked up for one page; each takes a request. */
 const PAGE = 20;
+const ACCESSORS = 'auth/token/accessors';
 const LOOKUP = 'auth/token/lookup-accessor';
 const CREATE = 'auth/token/create';
 const REVOKE = 'auth/token/revoke-accessor';
@@ -164,32 +166,39 @@ const TokenList = ({ accessors }: { accessors: readonly string[] }) => {
   );
 };
 
+const AllTokens = () => {
+  const query = useSecretList(ACCESSORS);
+  return (
+    <Card title="Active tokens" actions={<EndLogins />}>
+      <Loaded query={query}>
+        {({ keys }) =>
+          keys.length === 0 ? (
+            <Empty>There is no token in this namespace.</Empty>
+          ) : (
+            <TokenList accessors={keys} />
+          )
+        }
+      </Loaded>
+      <Commands
+        commands={[
+          secretsCurl('GET', `${ACCESSORS}?list=true`),
+          vaultCommand(`vault list ${ACCESSORS}`),
+        ]}
+      />
+    </Card>
+  );
+};
+
 export const TokensPage = () => {
-  const query = useSecretList('auth/token/accessors');
-  const may = useCapabilities([CREATE]);
+  const may = useCapabilities([CREATE, ACCESSORS]);
   return (
     <Page
       title="Tokens"
-      lead="The tokens of this namespace, listed by accessor. A token itself is never shown."
+      lead="Your own tokens, and those of this namespace for whoever may see them. A token itself is never shown."
     >
       {may(CREATE, 'update') && <CreateToken />}
-      <Card title="Active tokens" actions={<EndLogins />}>
-        <Loaded query={query}>
-          {({ keys }) =>
-            keys.length === 0 ? (
-              <Empty>There is no token in this namespace.</Empty>
-            ) : (
-              <TokenList accessors={keys} />
-            )
-          }
-        </Loaded>
-        <Commands
-          commands={[
-            secretsCurl('GET', 'auth/token/accessors?list=true'),
-            vaultCommand('vault list auth/token/accessors'),
-          ]}
-        />
-      </Card>
+      <OwnTokensCard />
+      {may(ACCESSORS, 'list', 'sudo') && <AllTokens />}
     </Page>
   );
 };
