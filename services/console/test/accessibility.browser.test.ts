@@ -37,6 +37,7 @@ const pages = new Map<string, string>([
   ['issuer', '/ui/certificates/pki/issuer/default'],
   ['certify a key', '/ui/certificates/pki/certify'],
   ['organizations', '/app'],
+  ['account', '/app/settings/account'],
   ['API tokens', '/app/settings/tokens'],
   ['site sign-in', '/app/settings/sign-in'],
   ['login of a command', '/app/command-login?redirect_uri=http%3A%2F%2Flocalhost%3A10000%2Flogin'],

@@ -54,6 +54,44 @@ describe('lists', { timeout: PATIENCE_MS }, () => {
     expect(problems).toEqual([]);
   });
 
+  test('keep their page in the address, also of 102 teams, and return to it', async () => {
+    await addOrganization('paged');
+    const path = 'organizations/paged/teams';
+    const ids: string[] = [];
+    for (let at = 0; at < 101; at += 1) {
+      const attributes = { name: `team-${String(at).padStart(3, '0')}` };
+      ids.push(
+        (await site.workspaces('POST', path, { data: { type: 'teams', attributes } })).data.id,
+      );
+    }
+    const { page, problems } = await site.openSignedIn('/app/paged/teams');
+    const pages = page.getByRole('navigation', { name: 'Pages of the list' });
+    await pages.getByText('Page 1 of 3 · 102 in all').waitFor();
+    await pages.getByRole('button', { name: 'Next' }).click();
+    await pages.getByRole('button', { name: 'Next' }).click();
+    await pages.getByText('Page 3 of 3').waitFor();
+    expect(new URL(page.url()).searchParams.get('teams-page')).toBe('3');
+    const rows = page.getByRole('table', { name: 'Teams' }).getByRole('link');
+    await expect.poll(() => rows.count()).toBe(2);
+    await rows.first().click();
+    await page.getByRole('link', { name: 'Teams', exact: true }).first().waitFor();
+    await page.goBack();
+    await pages.getByText('Page 3 of 3').waitFor();
+    await page.goBack();
+    await pages.getByText('Page 2 of 3').waitFor();
+    await page.goForward();
+    await pages.getByText('Page 3 of 3').waitFor();
+    // The third page ends while it is open.
+    await Promise.all(
+      (await rows.allTextContents())
+        .flatMap((name) => ids[Number(name.slice('team-'.length))] ?? [])
+        .map((id) => site.workspaces('DELETE', `teams/${id}`)),
+    );
+    await page.reload();
+    await pages.getByText('Page 2 of 2').waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('of projects sort by name', async () => {
     await addOrganization('projected');
     for (const name of ['Beta', 'Alpha'])

@@ -2,6 +2,7 @@
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import type { OneDocument } from '../api/workspaces-api.ts';
+import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
 import { useAccountMethods } from '../session/account-sign-in.ts';
@@ -33,6 +34,7 @@ export const AccountPage = () => {
           </>
         )}
       </Loaded>
+      <Commands commands={[workspacesCurl('GET', 'account/details')]} />
     </Page>
   );
 };

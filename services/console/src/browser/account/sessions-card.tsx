@@ -34,7 +34,11 @@ const EndSessions = () => (
 /** Where the user is signed in, with buttons that end each session. */
 export const SessionsCard = () => (
   <Card title="Sessions" actions={<EndSessions />}>
-    <PagedList<Session> path={PATH} empty="You have used an API token, and are signed in nowhere.">
+    <PagedList<Session>
+      name="sessions"
+      path={PATH}
+      empty="You have used an API token, and are signed in nowhere."
+    >
       {({ data }) => (
         <DataTable
           label="Sessions"

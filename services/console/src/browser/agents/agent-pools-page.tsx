@@ -38,6 +38,7 @@ const Agents = ({ pool }: { pool: Resource<Pool> }) => {
     <>
       <h3>Agents</h3>
       <PagedList<Agent>
+        name={`agents-of-${pool.attributes.name}`}
         path={path}
         live={{ everyMs: REFRESH_MS, isLive: true }}
         empty="No agent has joined: start one with a token of this pool."
@@ -168,6 +169,7 @@ export const AgentPoolsPage = () => {
       }
     >
       <PagedList<Pool>
+        name="pools"
         path={path}
         size={POOLS_SHOWN}
         empty="There is no agent pool in this organization."

@@ -4,6 +4,7 @@ import { useCapabilities } from '../api/queries.ts';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/data-table.tsx';
 import { formatTime } from '../components/format.ts';
+import { useListPage } from '../components/list-page.ts';
 import { Loaded, Skeleton } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { usePages } from '../components/pager.tsx';
@@ -141,7 +142,7 @@ const IssuerCards = (props: {
   issuers: ReadonlyMap<string, Issuer>;
 }) => {
   const { mount, ids, infos, issuers } = props;
-  const { rows, pager } = usePages(ids, CARDS_SHOWN);
+  const { rows, pager } = usePages(ids, CARDS_SHOWN, useListPage('issuers'));
   const [former] = [...issuers]
     .filter(([id]) => infos[id]?.is_default === true)
     .map(([id, issuer]) => ({ name: nameOfIssuer(id, infos[id], issuer), issuer }));

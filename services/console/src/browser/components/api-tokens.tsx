@@ -73,7 +73,7 @@ export const ApiTokens = (props: {
           {props.purpose}
         </ShownOnce>
       )}
-      <PagedList<ApiToken> path={path} empty={props.empty}>
+      <PagedList<ApiToken> name={`tokens-of-${owner}`} path={path} empty={props.empty}>
         {({ data }) => (
           <ApiTokenTable label={`Tokens of ${owner}`} tokens={data} loss={props.loss} />
         )}

@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
+import type { ListPage } from './list-page.ts';
 import { Empty } from './page.tsx';
 import { usePages } from './pager.tsx';
 import { PageCheckbox, RowCheckbox, type Selection } from './selection.tsx';
@@ -66,11 +67,14 @@ export function DataTable<Row>(props: {
   empty?: ReactNode;
   /** The order in which the server has sorted the rows, for a table that can be sorted by its heads. */
   order?: Order;
+  /** The page in the address, for the main table of a page. */
+  listPage?: ListPage;
   /** The rows that are selected, for a table whose rows can be. */
   selection?: Selection<Row> | undefined;
 }) {
   const { columns, keyOf, label, order, selection } = props;
-  const { rows, pager } = usePages(props.rows, ROWS_SHOWN);
+  const ownPage = useState(1);
+  const { rows, pager } = usePages(props.rows, ROWS_SHOWN, props.listPage ?? ownPage);
   if (props.empty !== undefined && rows.length === 0) return <Empty>{props.empty}</Empty>;
   return (
     <>

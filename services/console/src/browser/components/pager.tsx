@@ -1,5 +1,6 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { Pagination } from '../api/workspaces-api.ts';
+import type { ListPage } from './list-page.ts';
 
 /** Page navigation of a list; renders nothing for a single page. */
 export const Pager = (props: { pagination: Pagination; onPage: (page: number) => void }) => {
@@ -22,19 +23,21 @@ export const Pager = (props: { pagination: Pagination; onPage: (page: number) =>
 
 /**
  * Pages of a list that was read as a whole.
+ * @param listPage of the address, or a state where the list is part of another one
  * @returns the rows of the current page, and the navigation to show below them
  */
 export const usePages = <Row,>(
   all: readonly Row[],
   size: number,
+  listPage: ListPage,
 ): { readonly rows: readonly Row[]; readonly pager: ReactNode } => {
-  const [wanted, setWanted] = useState(1);
+  const [wanted, turn] = listPage;
   const pages = Math.max(1, Math.ceil(all.length / size));
   // The list may have become shorter since the page was chosen.
   const page = Math.min(wanted, pages);
   const pagination = { 'current-page': page, 'total-pages': pages, 'total-count': all.length };
   return {
     rows: all.slice((page - 1) * size, page * size),
-    pager: <Pager pagination={pagination} onPage={setWanted} />,
+    pager: <Pager pagination={pagination} onPage={turn} />,
   };
 };

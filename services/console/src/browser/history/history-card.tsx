@@ -1,5 +1,6 @@
 /** Charts of what the services have counted, over the last hour, day or 30 days. */
 import type { UseQueryResult } from '@tanstack/react-query';
+import { type Command, Commands } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { formatExactTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
@@ -110,6 +111,8 @@ export function HistoryCard<Data>(props: {
   onPeriod: (period: Period) => void;
   query: UseQueryResult<Data | null>;
   numbersOf: (data: Data) => Numbers;
+  /** Reads the same numbers. */
+  command: Command;
   /** A dashboard with more than these charts. */
   grafanaUrl?: string | undefined;
 }) {
@@ -144,6 +147,7 @@ export function HistoryCard<Data>(props: {
           )
         }
       </Loaded>
+      <Commands commands={[props.command]} />
     </Card>
   );
 }

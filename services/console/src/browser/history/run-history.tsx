@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import type { OneDocument } from '../api/workspaces-api.ts';
+import { workspacesCurl } from '../components/commands.tsx';
 import { HistoryCard, type HistoryChart } from './history-card.tsx';
 import { type Numbers, type Period, REFRESH_MS } from './numbers.ts';
 
@@ -46,10 +47,11 @@ const toNumbers = ({ data: { attributes } }: OneDocument<Statistics>): Numbers =
 /** @param owner path below `/api/v2` of the workspace or organization */
 export const RunHistory = ({ owner }: { owner: string }) => {
   const [period, setPeriod] = useState<Period>('day');
-  const query = useDocument<OneDocument<Statistics> | null>(
-    `${owner}/run-statistics?filter[window]=${period}`,
-    { everyMs: REFRESH_MS, keepPrevious: true },
-  );
+  const path = `${owner}/run-statistics?filter[window]=${period}`;
+  const query = useDocument<OneDocument<Statistics> | null>(path, {
+    everyMs: REFRESH_MS,
+    keepPrevious: true,
+  });
   return (
     <HistoryCard
       title="History of runs"
@@ -58,6 +60,7 @@ export const RunHistory = ({ owner }: { owner: string }) => {
       onPeriod={setPeriod}
       query={query}
       numbersOf={toNumbers}
+      command={workspacesCurl('GET', path)}
     />
   );
 };

@@ -1,6 +1,7 @@
 /** Charts of a history below `/v1`. */
 import { useState } from 'react';
 import { useCapabilities, useSecret } from '../api/queries.ts';
+import { rootCurl, secretsCurl } from '../components/commands.tsx';
 import { HistoryCard, type HistoryChart } from './history-card.tsx';
 import { type Numbers, type Period, REFRESH_MS } from './numbers.ts';
 
@@ -31,7 +32,8 @@ export const SecretHistory = (props: {
   const may = useCapabilities([path], at);
   const isAllowed = may(path, 'read');
   const [period, setPeriod] = useState<Period>('day');
-  const query = useSecret<HistoryData>(`${path}?window=${period}`, {
+  const address = `${path}?window=${period}`;
+  const query = useSecret<HistoryData>(address, {
     ...at,
     everyMs: REFRESH_MS,
     keepPrevious: true,
@@ -45,6 +47,7 @@ export const SecretHistory = (props: {
       onPeriod={setPeriod}
       query={query}
       numbersOf={toNumbers}
+      command={(props.namespace === '' ? rootCurl : secretsCurl)('GET', address)}
       grafanaUrl={query.data?.grafana_url}
     />
   ) : null;

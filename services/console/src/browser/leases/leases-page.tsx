@@ -74,7 +74,7 @@ const LeaseCard = ({ id, onEnded }: { id: string; onEnded: () => void }) => {
 
 /** One level of the tree of leases: folders and leases, page by page. */
 const LeaseKeys = (props: { keys: readonly string[]; onChoose: (key: string) => void }) => {
-  const { rows, pager } = usePages(props.keys, KEYS_SHOWN);
+  const { rows, pager } = usePages(props.keys, KEYS_SHOWN, useState(1));
   if (rows.length === 0) return <Empty>There is no lease here.</Empty>;
   return (
     <>

@@ -163,7 +163,11 @@ export const NotificationsCard = (props: {
         </ActionButton>
       }
     >
-      <PagedList<NotificationConfiguration> path={path} empty="Nobody is notified.">
+      <PagedList<NotificationConfiguration>
+        name="notifications"
+        path={path}
+        empty="Nobody is notified."
+      >
         {({ data }) => (
           <DataTable
             label={`Notifications of ${owner}`}

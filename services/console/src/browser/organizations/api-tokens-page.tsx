@@ -84,7 +84,7 @@ const Tokens = ({ userId }: { userId: string }) => {
     <>
       <MakeToken path={path} />
       <Card title="Your tokens">
-        <PagedList<ApiToken> path={path} empty="You have no token of this kind.">
+        <PagedList<ApiToken> name="tokens" path={path} empty="You have no token of this kind.">
           {({ data }) => (
             <ApiTokenTable
               label="Your tokens"

@@ -44,7 +44,11 @@ const CreateOrganization = () => (
 /** Those too in which the administrator has no part. */
 const AllOrganizations = () => (
   <Card title="All organizations of this site">
-    <PagedList<Organization> path="admin/organizations" empty="There is no organization.">
+    <PagedList<Organization>
+      name="organizations"
+      path="admin/organizations"
+      empty="There is no organization."
+    >
       {({ data }) => (
         <DataTable
           label="All organizations of this site"

@@ -45,7 +45,7 @@ export const MembersCard = ({ organization }: { organization: string }) => {
       title="Members of the organization"
       actions={<InviteMember organization={organization} />}
     >
-      <PagedList<Membership> path={path} empty="There is no member.">
+      <PagedList<Membership> name="members" path={path} empty="There is no member.">
         {(document) => (
           <DataTable
             label="Members of the organization"

@@ -43,7 +43,7 @@ export const TeamsPage = () => {
       lead={`in ${organization}: rights are given to teams, and users get them as members.`}
       actions={may('can-create-team') && <CreateTeam organization={organization} path={path} />}
     >
-      <PagedList<Team> path={path} empty="There is no team that this token may see.">
+      <PagedList<Team> name="teams" path={path} empty="There is no team that this token may see.">
         {({ data }) => (
           <DataTable
             label="Teams"

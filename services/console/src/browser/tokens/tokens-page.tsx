@@ -10,6 +10,7 @@ import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx'
 import { DataTable } from '../components/data-table.tsx';
 import { DURATION, DURATION_WORDS } from '../components/duration.ts';
 import { formatDistance, formatTime } from '../components/format.ts';
+import { useListPage } from '../components/list-page.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page, Problem } from '../components/page.tsx';
 import { usePages } from '../components/pager.tsx';
@@ -120,7 +121,7 @@ const CreateToken = () => {
 };
 
 const TokenList = ({ accessors }: { accessors: readonly string[] }) => {
-  const { rows: page, pager } = usePages(accessors, PAGE);
+  const { rows: page, pager } = usePages(accessors, PAGE, useListPage('tokens'));
   const { secrets, namespace } = useSession();
   const may = useCapabilities([REVOKE]);
   const query = useQuery({

@@ -228,6 +228,7 @@ export const VariableSetsPage = () => {
       }
     >
       <PagedList<VariableSet>
+        name="sets"
         path={path}
         size={SETS_SHOWN}
         empty="There is no variable set in this organization that this token may see."

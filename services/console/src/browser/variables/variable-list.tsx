@@ -139,7 +139,11 @@ export const VariableList = (props: {
           </ActionButton>
         </div>
       )}
-      <PagedList<Variable> path={path} empty="No variable is set here.">
+      <PagedList<Variable>
+        name={`variables-of-${owner}`}
+        path={path}
+        empty="No variable is set here."
+      >
         {({ data }) => (
           <DataTable
             label="Variables"

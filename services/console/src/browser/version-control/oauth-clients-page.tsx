@@ -70,6 +70,7 @@ export const OAuthClientsPage = () => {
     >
       {mayManage ? (
         <PagedList<OAuthClient>
+          name="providers"
           path={list}
           empty="No provider is connected: workspaces get their configurations by upload."
         >

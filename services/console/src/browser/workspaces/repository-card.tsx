@@ -198,7 +198,12 @@ export const DeliveriesCard = ({ workspace }: CardProps) => {
   const path = `workspaces/${workspace.id}/repository-deliveries`;
   return (
     <Card title="Deliveries of the provider">
-      <PagedList<Delivery> path={path} size={10} empty="The provider has delivered nothing yet.">
+      <PagedList<Delivery>
+        name="deliveries"
+        path={path}
+        size={10}
+        empty="The provider has delivered nothing yet."
+      >
         {({ data }) => (
           <DataTable
             label="Deliveries"

@@ -1,9 +1,9 @@
-import { useState } from 'react';
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import type { ListDocument, Resource } from '../api/workspaces-api.ts';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { useListPage } from '../components/list-page.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
@@ -52,7 +52,7 @@ export const StatesTab = (props: {
   workspace: Resource<WorkspaceAttributes>;
 }) => {
   const { organization, workspace } = props;
-  const [page, setPage] = useState(1);
+  const [page, turn] = useListPage('states');
   const { name, permissions } = workspace.attributes;
   const selection = `filter[organization][name]=${encodeURIComponent(organization)}&filter[workspace][name]=${encodeURIComponent(name)}`;
   const path = `state-versions?${selection}&page[size]=20&page[number]=${page}&include=created_by`;
@@ -76,7 +76,7 @@ export const StatesTab = (props: {
                 document={document}
                 newestId={newest?.id}
               />
-              {meta?.pagination && <Pager pagination={meta.pagination} onPage={setPage} />}
+              {meta?.pagination && <Pager pagination={meta.pagination} onPage={turn} />}
               {data.length > 1 && (
                 <StateComparison key={data.map(({ id }) => id).join()} states={data} />
               )}

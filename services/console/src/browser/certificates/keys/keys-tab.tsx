@@ -5,6 +5,7 @@ import { callSecrets } from '../../api/secrets-api.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../../components/commands.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { useListPage } from '../../components/list-page.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { Card } from '../../components/page.tsx';
 import { Pill } from '../../components/pill.tsx';
@@ -164,6 +165,7 @@ const Users = (props: {
 export const KeysTab = () => {
   const { mount } = route.useParams();
   const { query, all } = useKeys(mount);
+  const listPage = useListPage('keys');
   const issuers = useSecretList<IssuerInfo>(`${mount}/issuers`);
   const certify = `${mount}/intermediate/cross-sign`;
   const config = `${mount}/config/keys`;
@@ -182,6 +184,7 @@ export const KeysTab = () => {
         {() => (
           <DataTable
             label="Keys"
+            listPage={listPage}
             empty="There is no key: nothing can be signed."
             rows={all}
             keyOf={({ id }) => id}
