@@ -1,7 +1,11 @@
-/** `npm run bench` lists; `npm run bench -- <name>… [--quick] [--records N] [--target URL --token T] [--dialect vendor]` measures. */
+/**
+ * `npm run bench` lists; `npm run bench -- <name>… [--quick] [--records N] [--target URL --token T] [--dialect vendor]` measures.
+ * `npm run bench -- profile <work>… [--distributed] [--connections N,N] [--quick]` writes what an operation costs.
+ */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BENCHES } from './benches.ts';
+import { runProfiles } from './profile/run-profiles.ts';
 import { toTable, writeResults } from './report.ts';
 
 const { values, positionals } = parseArgs({
@@ -12,9 +16,15 @@ const { values, positionals } = parseArgs({
     token: { type: 'string' },
     dialect: { type: 'string' },
     records: { type: 'string' },
+    distributed: { type: 'boolean', default: false },
+    connections: { type: 'string', default: '1,16,256' },
   },
 });
 
+if (positionals[0] === 'profile') {
+  await runProfiles(positionals.slice(1), values);
+  process.exit();
+}
 const unknown = positionals.filter((name) => !BENCHES.some((bench) => bench.name === name));
 if (unknown.length > 0) {
   console.error(`no such bench: ${unknown.join(', ')}`);

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type ServerProcess, startPostgres, startRedis } from '@keelson/testkit';
 import {
   type DistributedCluster,
@@ -9,69 +8,20 @@ import { until } from '@keelson/testkit/replication-cluster';
 import type { Bench, BenchContext, Figure } from '../bench.ts';
 import { processUsage, treeCpuMicroseconds } from '../child-process.ts';
 import { askInTurn, type HttpLoad, measureRate } from '../http-load.ts';
-import {
-  askV1,
-  createResource,
-  headersOf,
-  type MeasuredServer,
-  openMeasuredServer,
-} from '../measured-server.ts';
+import { headersOf, openMeasuredServer } from '../measured-server.ts';
+import { type LoadedServer, type LoadName, prepareLoads } from '../prepared-loads.ts';
 import { whileSampling } from './database-waits.ts';
 
-type Side = Pick<MeasuredServer, 'url' | 'v1Headers' | 'apiHeaders'>;
-
 const CONNECTIONS = 64;
-const JSON_API = { 'content-type': 'application/vnd.api+json' } as const;
 
-/** The loads of P18 by name, on a server that has what they read. */
-const prepareLoads = async (
-  side: Side,
-  workspaces: number,
-): Promise<Readonly<Record<string, Omit<HttpLoad, 'url'>>>> => {
-  const run = randomBytes(4).toString('hex');
-  const mount = `bench-${run}`;
-  await askV1(side, 'POST', `sys/mounts/${mount}`, { type: 'pki' });
-  const authority = { common_name: 'Bench', key_type: 'ec' };
-  await askV1(side, 'POST', `${mount}/root/generate/internal`, authority);
-  await askV1(side, 'POST', `${mount}/roles/bench`, { allow_any_name: true, key_type: 'ec' });
-  const organization = `bench-${run}`;
-  const described = { name: organization, email: 'bench@example.com' };
-  await createResource(side, 'organizations', 'organizations', described);
-  const collection = `organizations/${organization}/workspaces`;
-  const shown: string[] = [];
-  for (let turn = 0; turn < workspaces; turn += 1)
-    shown.push(await createResource(side, collection, 'workspaces', { name: `shown-${turn}` }));
-  const { v1Headers, apiHeaders } = side;
-  return {
-    'create a workspace': {
-      method: 'POST',
-      headers: { ...apiHeaders, ...JSON_API },
-      paths: [`/api/v2/${collection}`],
-      body: (turn) =>
-        JSON.stringify({
-          data: {
-            type: 'workspaces',
-            attributes: { name: `made-${turn}-${randomBytes(4).toString('hex')}` },
-          },
-        }),
-    },
-    'issue a certificate': {
-      method: 'POST',
-      headers: v1Headers,
-      paths: [`/v1/${mount}/issue/bench`],
-      body: JSON.stringify({ common_name: 'a.example.com', ttl: '1h' }),
-    },
-    'read a role': { headers: v1Headers, paths: [`/v1/${mount}/roles/bench`] },
-    'show a workspace': {
-      headers: apiHeaders,
-      paths: shown.map((id) => `/api/v2/workspaces/${id}`),
-    },
-    'list 20 workspaces': {
-      headers: apiHeaders,
-      paths: [`/api/v2/${collection}?page[size]=20`],
-    },
-  };
-};
+/** The loads of P18 by name. */
+const LOADS = [
+  'create a workspace',
+  'issue a certificate',
+  'read a role',
+  'show a workspace',
+  'list 20 workspaces',
+] as const satisfies readonly LoadName[];
 
 /** CPU time of processes by the name of their part, for every request of a load on all gateways together. */
 const measureParts = async (
@@ -114,9 +64,10 @@ const measureStandalone = async (context: BenchContext): Promise<ReadonlyMap<str
   const seconds = secondsOf(context);
   await using server = await openMeasuredServer(context, { KEELSON_RATE_LIMIT: 'off' });
   const rates = new Map<string, number>();
-  for (const [name, load] of Object.entries(await prepareLoads(server, shownOf(context)))) {
+  const loads = await prepareLoads(server, shownOf(context));
+  for (const name of LOADS) {
     context.say(`standalone: ${name}`);
-    const whole = { url: server.url, ...load };
+    const whole = { url: server.url, ...loads[name] };
     await askInTurn(whole, { duration: seconds / 4 });
     rates.set(name, (await measureRate(whole, seconds, server.pid)).value);
   }
@@ -151,14 +102,15 @@ const measureDistributed = async (
       () => cluster.v1('GET', 'ready/config/urls'),
       ({ status }) => status === 200,
     );
-    const side: Side = {
+    const side: LoadedServer = {
       url: cluster.urls[0] ?? '',
       ...headersOf(context, { v1: cluster.token, api: cluster.apiToken }),
     };
     const figures: Figure[] = [];
-    for (const [name, load] of Object.entries(await prepareLoads(side, shownOf(context)))) {
+    const loads = await prepareLoads(side, shownOf(context));
+    for (const name of LOADS) {
       const { result, waits } = await whileSampling(postgres.connectionString, () =>
-        measureParts(cluster, postgres.process, load, seconds),
+        measureParts(cluster, postgres.process, loads[name], seconds),
       );
       const { value, cost, cpu } = result;
       const busiest = [...waits.connections].slice(0, 4);
