@@ -27,6 +27,8 @@ export const registerCopiesContract = (context: StoreContext): void => {
       const records = await countRecords();
       const copy = await store.copies.take();
       await put(store, { 'shared/a': 'after', 'shared/d': 'after' });
+      await store.transact((tx) => tx.delete('local/b'));
+      expect(await get(store, 'local/b')).toBeUndefined();
       const pages = await readPages(copy);
       for (const page of pages) await store.copies.stage('one', page);
       await store.copies.replace('one', { records, sequence: copy.sequence });

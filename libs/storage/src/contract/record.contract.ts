@@ -35,6 +35,24 @@ export const registerRecordContract = (context: StoreContext): void => {
       expect(await get(context.store, 'shared/none')).toBeUndefined();
     });
 
+    test('are found where there was none before, also by a transaction that found none', async () => {
+      const { store } = context;
+      for (let turn = 0; turn < 2; turn += 1)
+        expect(await get(store, 'shared/later')).toBeUndefined();
+      await put(store, { 'shared/later': 'one' });
+      expect(await get(store, 'shared/later')).toBe('one');
+      await store.transact((tx) => tx.delete('shared/later'));
+      expect(await get(store, 'shared/later')).toBeUndefined();
+      const created = async (): Promise<boolean> =>
+        store.transact(async (tx) => {
+          if ((await tx.read('shared/later')) !== undefined) return false;
+          tx.write('shared/later', Buffer.from('two'));
+          return true;
+        });
+      const winners = await Promise.all(Array.from({ length: 8 }, created));
+      expect(winners.filter(Boolean)).toHaveLength(1);
+    });
+
     test('equal those of a map with the same changes, across reopenings', async () => {
       const path = fc
         .tuple(

@@ -59,6 +59,16 @@ export const registerReplicatedStoreContract = (
       expect(await get(first, 'shared/a')).toBeUndefined();
     });
 
+    test('read what the other has created, although they had found nothing there', async () => {
+      for (const value of ['first', 'again']) {
+        for (let turn = 0; turn < 2; turn += 1)
+          expect(await get(second, 'shared/later')).toBeUndefined();
+        await put(first, 'shared/later', value);
+        expect(await get(second, 'shared/later')).toBe(value);
+        await first.transact((tx) => tx.delete('shared/later'));
+      }
+    });
+
     describe('of two versions of Keelson, while one is rolled out,', () => {
       const roomShape = Type.Object({ name: Type.String(), seats: Type.Number() });
       type Room = Shaped<typeof roomShape>;

@@ -1,25 +1,32 @@
 /**
- * Short lists of the names directly below a prefix. Most are read with every request and seldom change,
- * such as the teams with access to a project. A list is valid while no commit has touched its prefix.
+ * Lists of the names directly below a prefix. Many are read with every request and seldom change, such as the
+ * teams with access to a project. A list is valid while no commit has touched its prefix.
  */
 import { LRUCache } from 'lru-cache';
 import type { RecentChanges } from './recent-changes.ts';
 
-const MAX_LISTS = 4000;
-/** Approximate size of the longest list that is kept. */
-const MAX_BYTES = 1024;
-/** Overhead of a name in addition to its characters. */
+/** Approximate memory of all lists. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** Approximate memory of the longest list that is cached. */
+const MAX_LIST_BYTES = 32 * 1024;
+/** Overhead of a name, and of a list, in addition to its characters. */
 const NAME_BYTES = 40;
+const LIST_BYTES = 200;
 
 interface CachedList {
   readonly names: readonly string[];
   /** Log position at which the names were valid. */
-  readonly position: number;
+  position: number;
 }
 
 export class ListCache {
   readonly #changes: RecentChanges;
-  readonly #lists = new LRUCache<string, CachedList>({ max: MAX_LISTS });
+  readonly #lists = new LRUCache<string, CachedList>({
+    maxSize: MAX_BYTES,
+    maxEntrySize: MAX_LIST_BYTES,
+    sizeCalculation: ({ names }, prefix) =>
+      names.reduce((sum, name) => sum + NAME_BYTES + name.length, LIST_BYTES + prefix.length),
+  });
 
   constructor(changes: RecentChanges) {
     this.#changes = changes;
@@ -34,13 +41,12 @@ export class ListCache {
       return undefined;
     }
     // Moved forward, because old changes are forgotten.
-    this.#lists.set(prefix, { names: cached.names, position });
+    cached.position = position;
     return cached.names;
   }
 
   /** @param position log position at which these were the names, or a later one */
   put(prefix: string, names: readonly string[], position: number): void {
-    const bytes = names.reduce((sum, name) => sum + NAME_BYTES + name.length, 0);
-    if (bytes <= MAX_BYTES) this.#lists.set(prefix, { names, position });
+    this.#lists.set(prefix, { names, position });
   }
 }

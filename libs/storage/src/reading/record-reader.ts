@@ -1,7 +1,7 @@
 /**
  * Reads at a known position of the log. Each read first compares the store's head. If another
- * replica moved it, the new entries are applied to the cache, so a cached record is as current as
- * one from the database. Nothing expires by time.
+ * replica moved it, the new entries are applied to the cache, so a cached record, or its absence, is
+ * as current as one from the database. Nothing expires by time.
  */
 import { hasCode, isDamage, KeelsonError } from '@keelson/errors';
 import type { Backend } from '../backend.ts';
@@ -144,8 +144,9 @@ export class RecordReader {
     for (const { path } of operations) {
       this.damaged.forget(path);
       const value = values.get(path);
-      if (value === undefined) this.#cache.delete(path);
-      else if (this.#cache.has(path)) this.#cache.put(new ParsedRecord(path, value, sequence));
+      const isRead = this.#cache.has(path);
+      this.#cache.delete(path);
+      if (isRead && value !== undefined) this.#cache.put(new ParsedRecord(path, value, sequence));
     }
     this.#position = sequence;
   }
@@ -154,11 +155,12 @@ export class RecordReader {
   async read(path: string, position: number): Promise<ParsedRecord | undefined> {
     this.#requireUnsealed(path);
     const cached = this.#cache.find(path);
-    if (cached !== undefined) return cached;
+    if (cached !== undefined || this.#cache.isAbsent(path)) return cached;
     const row = await this.#backend.findRow(path);
-    if (row === undefined) return undefined;
-    const record = await this.#decrypt(row);
-    if (!this.changes.hasChangedSince(path, position)) this.#cache.put(record);
+    const record = row && (await this.#decrypt(row));
+    if (this.changes.hasChangedSince(path, position)) return record;
+    if (record === undefined) this.#cache.putAbsent(path);
+    else this.#cache.put(record);
     return record;
   }
 
