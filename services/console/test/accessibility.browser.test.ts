@@ -39,6 +39,7 @@ const pages = new Map<string, string>([
   ['organizations', '/app'],
   ['account', '/app/settings/account'],
   ['API tokens', '/app/settings/tokens'],
+  ['people', '/app/settings/people'],
   ['site sign-in', '/app/settings/sign-in'],
   ['login of a command', '/app/command-login?redirect_uri=http%3A%2F%2Flocalhost%3A10000%2Flogin'],
   ['workspaces', '/app/acme/workspaces'],

@@ -169,7 +169,12 @@ describe('accounts', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Replace them' }).click();
     await page.getByText('is wrong, or has been used already').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await site.workspaces('POST', `admin/users/${await ownId(page)}/actions/disable_two_factor`);
+    const administrator = await site.openSignedIn('/app/settings/people?text=ada');
+    await administrator.page.getByText('second factor', { exact: true }).waitFor();
+    await administrator.page.getByRole('button', { name: 'Turn off second factor: ada' }).click();
+    await administrator.page.getByRole('button', { name: 'Turn it off' }).click();
+    const factor = administrator.page.getByText('second factor', { exact: true });
+    await expect.poll(() => factor.count()).toBe(0);
     await page.reload();
     await begin.waitFor();
   });
@@ -228,6 +233,3 @@ describe('accounts', { timeout: PATIENCE_MS }, () => {
     expect(own.data.attributes.username).toBe('ada');
   });
 });
-
-const ownId = async (page: Page): Promise<string> =>
-  (await site.workspaces('GET', 'account/details', undefined, await tokenIn(page))).data.id;

@@ -21,6 +21,7 @@ import {
 import { COMMAND_LOGIN_PATH, parseCommandLogin } from '../session/command-login.ts';
 import { PROVIDER_RETURN_PATH, parseProviderAnswer } from '../session/sign-in-methods.ts';
 import { SSO_RETURN_PATH } from '../session/single-sign-on.ts';
+import { parsePeopleSearch } from '../site/people-search.ts';
 import { parseSentBack } from '../version-control/authorization.ts';
 import { parseRunSearch } from '../workspaces/run-search.ts';
 import { parseWorkspaceSearch } from '../workspaces/workspace-search.ts';
@@ -235,6 +236,12 @@ const siteSignIn = createRoute({
   path: '/app/settings/sign-in',
   component: lazyRouteComponent(() => import('../site/sign-in-page.tsx'), 'SiteSignInPage'),
 });
+const people = createRoute({
+  ...parent,
+  path: '/app/settings/people',
+  validateSearch: parsePeopleSearch,
+  component: lazyRouteComponent(() => import('../site/people-page.tsx'), 'PeoplePage'),
+});
 const organizationSettings = createRoute({
   ...parent,
   path: '/app/$organization/settings',
@@ -351,6 +358,7 @@ export const router = createRouter({
     clientSignIn,
     apiTokens,
     siteSignIn,
+    people,
     organizationSettings,
     workspaces,
     workspace,

@@ -12,8 +12,11 @@ export const CONFIRM_EMAIL_PATH = '/app/confirm-email';
 /** The link for a new password; the code follows after "#", and without one it is asked for. */
 export const NEW_PASSWORD_PATH = '/app/new-password';
 
-/** Only administrators of the site change how people sign in to it. */
-export const SITE_SIGN_IN_PATH = '/app/settings/sign-in';
+/** Only administrators of the site manage people, and change how they sign in. */
+export const SITE_PATHS: ReadonlySet<string> = new Set([
+  '/app/settings/people',
+  '/app/settings/sign-in',
+]);
 
 /** Pages for somebody without a session. */
 export const LINK_PATHS: readonly string[] = [
@@ -42,6 +45,7 @@ export interface Screen {
     | '/app'
     | '/app/settings/account'
     | '/app/settings/tokens'
+    | '/app/settings/people'
     | '/app/settings/sign-in';
   readonly title: string;
   readonly needs: TokenKind;
@@ -66,7 +70,8 @@ export const SCREEN_GROUPS: readonly ScreenGroup[] = [
       ['/app', 'Organizations'],
       ['/app/settings/tokens', 'API tokens'],
       ['/app/settings/account', 'Account'],
-      [SITE_SIGN_IN_PATH, 'Sign-in'],
+      ['/app/settings/people', 'People'],
+      ['/app/settings/sign-in', 'Sign-in'],
     ]),
   },
   {

@@ -1,0 +1,141 @@
+/** The people of the site, for its administrators: to suspend them, to help with lost devices, and to delete them. */
+import { getRouteApi } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useState } from 'react';
+import { useDocument } from '../api/queries.ts';
+import type { ResourceAttributes } from '../api/resource-attributes.ts';
+import type { OneDocument } from '../api/workspaces-api.ts';
+import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { counted } from '../components/format.ts';
+import { Card, Page } from '../components/page.tsx';
+import { PagedList } from '../components/paged-list.tsx';
+import { Pill } from '../components/pill.tsx';
+import {
+  PEOPLE_CHOICES,
+  type PeopleSearch,
+  parsePeopleSearch,
+  peoplePath,
+} from './people-search.ts';
+import { type Person, PersonActions } from './person-actions.tsx';
+
+type User = ResourceAttributes['users'];
+
+const route = getRouteApi('/app/settings/people');
+
+const Filters = (props: { search: PeopleSearch; onChange: (next: PeopleSearch) => void }) => {
+  const { show, text = '' } = props.search;
+  const [typed, setTyped] = useState(text);
+  useEffect(() => setTyped(text), [text]);
+  const change = (choice: string | undefined): void =>
+    props.onChange(parsePeopleSearch({ show: choice, text: typed.trim() }));
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    change(show);
+  };
+  return (
+    <form className="selection" role="search" aria-label="People" onSubmit={submit}>
+      <label>
+        User name or mail address
+        <input type="search" value={typed} onChange={({ target }) => setTyped(target.value)} />
+      </label>
+      <label>
+        People who are
+        <select value={show ?? ''} onChange={({ target }) => change(target.value)}>
+          <option value="">All people</option>
+          {PEOPLE_CHOICES.map(([choice, words]) => (
+            <option key={choice} value={choice}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="submit">Search</button>
+    </form>
+  );
+};
+
+const State = ({ attributes }: { attributes: User }) => (
+  <>
+    {attributes['is-suspended'] === true ? (
+      <Pill tone="bad">suspended</Pill>
+    ) : (
+      <Pill tone="good">active</Pill>
+    )}{' '}
+    {attributes['is-admin'] === true && <Pill tone="accent">administrator</Pill>}{' '}
+    {attributes['two-factor']?.enabled === true && <Pill>second factor</Pill>}
+  </>
+);
+
+const organizationsOf = ({ relationships }: Person): string => {
+  const data = relationships?.['organizations']?.data;
+  return Array.isArray(data) && data.length > 0 ? data.map(({ id }) => id).join(', ') : '–';
+};
+
+const PeopleTable = ({ people, ownId }: { people: readonly Person[]; ownId: string }) => (
+  <DataTable
+    label="People"
+    rows={people}
+    keyOf={({ id }) => id}
+    columns={[
+      {
+        title: 'Name',
+        isName: true,
+        cell: ({ attributes: { username, email } }) => (
+          <>
+            {username}
+            {email !== undefined && (
+              <>
+                {' '}
+                <span className="hint">{email}</span>
+              </>
+            )}
+          </>
+        ),
+      },
+      {
+        title: 'State',
+        isUnbroken: true,
+        cell: ({ attributes }) => <State attributes={attributes} />,
+      },
+      { title: 'Organizations', cell: organizationsOf },
+      {
+        title: 'Actions',
+        isActions: true,
+        cell: (person) => person.id !== ownId && <PersonActions person={person} />,
+      },
+    ]}
+  />
+);
+
+/** Numbers of all accounts, whatever is searched. */
+const Counts = ({ counts = {} }: { counts: Readonly<Record<string, number>> | undefined }) => (
+  <p className="hint">
+    {`${counts['total'] ?? 0} accounts: ${counts['suspended'] ?? 0} suspended, ${counted(counts['admin'] ?? 0, 'administrator')} of the site.`}
+  </p>
+);
+
+export const PeoplePage = () => {
+  const search = parsePeopleSearch({ ...route.useSearch() });
+  const navigate = route.useNavigate();
+  const path = peoplePath(search);
+  const own = useDocument<OneDocument<User>>('account/details');
+  return (
+    <Page
+      title="People"
+      lead="The accounts of the workspace API. Another administrator changes your own account."
+    >
+      <Card>
+        <Filters search={search} onChange={(next) => void navigate({ search: next })} />
+        <PagedList<User> name="people" path={path} empty="Nobody is found.">
+          {({ data, meta }) => (
+            <>
+              <Counts counts={meta?.['status-counts']} />
+              <PeopleTable people={data} ownId={own.data?.data.id ?? ''} />
+            </>
+          )}
+        </PagedList>
+        <Commands commands={[workspacesCurl('GET', path)]} />
+      </Card>
+    </Page>
+  );
+};
