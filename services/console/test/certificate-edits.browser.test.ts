@@ -6,15 +6,20 @@ import { type EditedThing, expectOneFieldToChange } from './edit-walk.ts';
 const site = useConsole();
 const BRANCH = 'branch';
 
-/** Certificates of the authorities, by their namespace. */
+/** Roots of the authorities, by their namespace: certificate and id. */
 const rootPem = new Map<string, string>();
+const rootId = new Map<string, string>();
 
 const fillNamespace = async (namespace: string): Promise<void> => {
   await site.secrets('sys/mounts/pki', { type: 'pki' }, namespace);
   const root = { common_name: 'Root', key_type: 'ec', key_name: 'signing' };
   const { data } = await site.secrets('pki/root/generate/internal', root, namespace);
   rootPem.set(namespace, data.certificate);
+  rootId.set(namespace, data.issuer_id);
   await site.secrets('pki/roles/web', { allow_any_name: true }, namespace);
+  await site.secrets('pki/roles/mail', { allow_any_name: true }, namespace);
+  await site.secrets('pki/config/cluster', { path: `${site.origin()}/v1/pki` }, namespace);
+  await site.secrets('pki/config/acme', { enabled: true }, namespace);
 };
 
 const thingsOf = (namespace: string): readonly EditedThing[] => [
@@ -27,6 +32,31 @@ const thingsOf = (namespace: string): readonly EditedThing[] => [
     values: ['', 'https://a.example/v1/pki', 'https://b.example/v1/pki'],
     stored: (address) => ({ aia_path: address }),
     meanwhile: { path: 'https://c.example/v1/pki' },
+  },
+  {
+    form: 'acme-rules',
+    at: '/ui/certificates/pki?tab=settings',
+    button: 'Change what clients get',
+    path: 'v1/pki/config/acme',
+    field: /^Roles that an address may name/,
+    values: ['*', 'web', 'mail'],
+    stored: (role) => ({ allowed_roles: [role] }),
+    meanwhile: {
+      eab_policy: 'always-required',
+      max_ttl: 7200,
+      challenge_excluded_ip_ranges: ['10.0.0.0/8'],
+    },
+  },
+  {
+    form: 'default-issuer',
+    at: '/ui/certificates/pki?tab=issuers',
+    button: 'Change how the default follows',
+    path: 'v1/pki/config/issuers',
+    field: 'The newest issuer with a key becomes the default',
+    values: ['false', 'true'],
+    stored: (follows) => ({ default_follows_latest_issuer: follows === 'true' }),
+    write: (members) =>
+      site.secrets('pki/config/issuers', { default: rootId.get(namespace), ...members }, namespace),
   },
   {
     form: 'key',

@@ -8,6 +8,7 @@ import { ActionButton } from '../components/action-button.tsx';
 import { secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { Card } from '../components/page.tsx';
 import { ImportSigned } from './certify/outside-signer.tsx';
+import { FollowingDefault } from './issuer/following-default.tsx';
 import { KeyKindField, keyParameters } from './keys/key-kinds.tsx';
 
 const TEN_YEARS = '87600h';
@@ -126,6 +127,7 @@ export const Rotation = (props: {
           <strong>Issue by it.</strong> Make it the default, below, which shows before what will
           happen. Roles that name an issuer are changed one by one. What the old one has issued
           stays valid.
+          <FollowingDefault mount={mount} />
         </li>
         <li>
           <strong>Retire the old one.</strong> “Stop issuing by it”, below, keeps its revocation

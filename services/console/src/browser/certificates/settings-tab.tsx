@@ -10,6 +10,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import { AcmeAccountsCard } from './acme-accounts-card.tsx';
+import { type AcmeRules, AcmeRulesOf } from './acme-rules.tsx';
 import { AddressesCard } from './addresses-card.tsx';
 import { ClusterCard } from './cluster-card.tsx';
 import { EabCard } from './eab-card.tsx';
@@ -45,7 +46,7 @@ const switchStep = (mount: string, enabled: boolean): AcmeStep => ({
 /** Headers of answers without which no ACME client works; a mount passes none on by itself. */
 const ACME_HEADERS: readonly string[] = ['Location', 'Replay-Nonce', 'Link'];
 
-interface AcmeConfig {
+interface AcmeConfig extends AcmeRules {
   readonly enabled: boolean;
   readonly eab_policy: string;
 }
@@ -142,7 +143,7 @@ const Acme = ({ mount }: { mount: string }) => {
         actions={<Pill tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'on' : 'off'}</Pill>}
       >
         <Loaded query={query}>
-          {() => (
+          {(config) => (
             <>
               {isEnabled && (
                 <>
@@ -158,6 +159,7 @@ const Acme = ({ mount }: { mount: string }) => {
                   ))}
                 </>
               )}
+              {isEnabled && config !== null && <AcmeRulesOf mount={mount} rules={config} />}
               <SwitchAcme mount={mount} isEnabled={isEnabled} address={address} />
             </>
           )}
