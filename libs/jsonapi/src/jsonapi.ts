@@ -38,6 +38,7 @@ export {
   type QueryParameter,
   type QueryParameters,
   type QuerySchema,
+  queryReader,
   sortedBy,
   TEXTS,
 } from './query.ts';
@@ -70,5 +71,6 @@ export {
 export type { ResourceType } from './resource-types.ts';
 export { jsonApiRoutes } from './routes.ts';
 export { parseSort } from './sort.ts';
+export { parseFields } from './sparse-fields.ts';
 export { parseTimestampMs, toTimestamp } from './timestamp.ts';
 export { type UnsupportedFields, warnOfUnsupported } from './unsupported-fields.ts';

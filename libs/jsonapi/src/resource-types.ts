@@ -9,6 +9,7 @@ export const SCHEMA_NAMES = {
   agents: 'Agent',
   applies: 'Apply',
   'assessment-results': 'AssessmentResult',
+  'audit-events': 'AuditEvent',
   'authentication-tokens': 'AuthenticationToken',
   'command-logins': 'CommandLogin',
   comments: 'Comment',

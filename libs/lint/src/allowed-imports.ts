@@ -77,7 +77,15 @@ export const allowedImports: AllowedImports = {
     'metrics rpc upgrades',
   ],
 
-  'services/workspace/src': ['base', 'identity', 'workspaces', 'state', 'runs', 'vcs'],
+  'services/workspace/src': [
+    'base',
+    'identity',
+    'workspaces',
+    'state',
+    'runs',
+    'vcs',
+    'audit-trail',
+  ],
 
   'services/workspace/src/base': [
     'api-description mail signed-urls validation',

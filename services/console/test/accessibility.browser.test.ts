@@ -54,6 +54,7 @@ const pages = new Map<string, string>([
   ['agent pools', '/app/acme/agent-pools'],
   ['variable sets', '/app/acme/variable-sets'],
   ['version control', '/app/acme/version-control'],
+  ['activity', '/app/acme/activity'],
   ['settings of an organization', '/app/acme/settings'],
   ['reference', '/docs/workspace'],
   ['capability in the reference', '/docs/pki#tag--roles'],

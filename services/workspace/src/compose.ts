@@ -34,7 +34,15 @@ import type { RpcService } from '@keelson/rpc';
 import { startWorker, VERSION, type Worker } from '@keelson/runtime';
 import { type Barrier, type Projection, type Store, takeFence } from '@keelson/storage';
 
+import {
+  AUDIT_TRAIL_RESOURCES,
+  auditEventRoutes,
+  auditTrailOrganizationSteps,
+  auditTrailUpkeep,
+  createAuditTrail,
+} from './audit-trail/audit-trail-module.ts';
 import { apiDescriptionRoutes } from './base/api-description/api-description-routes.ts';
+import { createFineOrder } from './base/creation-order.ts';
 import { createMailer } from './base/mail/mailer.ts';
 import { notFound } from './base/not-found.ts';
 import { followCluster } from './cluster-state.ts';
@@ -52,7 +60,6 @@ import { withRunner } from './identity/tokens/runner-identity.ts';
 import { IDENTITY_TOKEN_OWNERS } from './identity/tokens/token-owners.ts';
 import { WORKSPACE_LIMITS, type WorkspaceLimits } from './limits.ts';
 import { isRunWaiting } from './runs/agent-runs/agent-run-operations.ts';
-import { createRunOrder } from './runs/lifecycle/run-order.ts';
 import { RUN_TOKEN_OWNER } from './runs/lifecycle/run-token-owner.ts';
 import { STATE_RUN_CONTRIBUTION } from './runs/lifecycle/state-run-contribution.ts';
 import {
@@ -200,15 +207,23 @@ const forPeople = (route: Route): Route => ({
   },
 });
 
-/** Every route of the API; the table of callers in the tests is made from it. */
-export const workspaceServiceRoutes = (context: VcsContext): readonly Route[] => [
+/**
+ * Every route of the API.
+ * @param watch records the changes of a route: those of agents and of signed addresses are part of a run or of an upload
+ * that was recorded before, and nobody's own
+ */
+const workspaceServiceRoutes = (
+  context: VcsContext,
+  watch: (route: Route) => Route,
+): readonly Route[] => [
   ...[
     ...identityRoutes(context),
     ...workspacesRoutes(context),
     ...stateRoutes(context),
     ...runsRoutes(context),
     ...vcsRoutes(context),
-  ].map(forPeople),
+    ...auditEventRoutes(context),
+  ].map((route) => watch(forPeople(route))),
   ...identityOpenRoutes(context),
   ...stateSignedRoutes(context),
   ...agentAndSignedRoutes(context),
@@ -223,6 +238,7 @@ const workspaceServiceResources = (context: VcsContext): readonly ResourceSchema
   ...STATE_RESOURCES,
   ...RUNS_RESOURCES,
   ...VCS_RESOURCES,
+  ...AUDIT_TRAIL_RESOURCES,
 ];
 
 /** The context of all operations, with the seams between the modules (README, The seams). */
@@ -237,7 +253,7 @@ const createContext = (
 ): VcsContext => {
   const mail = toMailerOptions(config);
   const hasRunner = config.runnerToken !== undefined;
-  const nextRunOrder = createRunOrder(clock);
+  const nextRunOrder = createFineOrder(clock);
   const { publicUrl } = config;
   const workspaceSteps = [
     VARIABLE_SET_STEPS,
@@ -274,7 +290,10 @@ const createContext = (
       'agent-pool': AGENT_POOL_TOKEN_OWNER,
       run: RUN_TOKEN_OWNER,
     },
-    organizationSteps: [workspacesOrganizationSteps({ store, clock, workspaceSteps })],
+    organizationSteps: [
+      workspacesOrganizationSteps({ store, clock, workspaceSteps }),
+      auditTrailOrganizationSteps(store),
+    ],
     organizationContributions: [workspacesOrganizationContribution({ hasRunner })],
     workspaceSteps,
     workspaceContributions: [
@@ -312,7 +331,16 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
   const contents = composeContents({ ...parts, store, storage, logger, member });
   const limits = { ...WORKSPACE_LIMITS, ...parts.limits };
   const { registry } = parts;
-  const context = createContext(store, clock, config, logger, contents.places, limits, registry);
+  const trail = createAuditTrail(store, clock);
+  const context = createContext(
+    trail.store,
+    clock,
+    config,
+    logger,
+    contents.places,
+    limits,
+    registry,
+  );
   registerWorkspaceMetrics(parts.registry, { store, clock });
   const edge: CachingService = cacheResponses(
     createEdgeService({
@@ -334,7 +362,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
         ];
       },
       position: () => store.position(),
-      routes: forwardingRoutes(member, metaWarnings, workspaceServiceRoutes(context)),
+      routes: forwardingRoutes(member, metaWarnings, workspaceServiceRoutes(context, trail.watch)),
       describingRoutes: (describe) =>
         forwardingRoutes(member, metaWarnings, apiDescriptionRoutes(describe, clock.nowMs())),
       renderError: createErrorRenderer((error, requestId) =>
@@ -371,6 +399,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     ...stateUpkeep(context, seal),
     ...runsUpkeep(context, seal),
     ...vcsUpkeep(context, seal),
+    ...auditTrailUpkeep(context, limits.auditEvents, seal),
     ...contents.periodicWork,
   };
   let workers: readonly Worker[] = [];

@@ -11,6 +11,8 @@ export interface WorkspaceLimits {
    * refused with 429. Waiting events of one branch or pull request are one piece.
    */
   readonly repositoryWork: number;
+  /** Audit events of one organization, of which the newest are kept: about 50 MB. */
+  readonly auditEvents: number;
 }
 
 export const WORKSPACE_LIMITS: WorkspaceLimits = {
@@ -18,4 +20,5 @@ export const WORKSPACE_LIMITS: WorkspaceLimits = {
   notifications: 20,
   invitations: 100,
   repositoryWork: 2000,
+  auditEvents: 50_000,
 };

@@ -59,6 +59,16 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     allowed: [...MEMBERS, 'run'],
     success: 200,
   },
+  [`GET ${ON}/audit-events`]: {
+    target: `${O}/audit-events`,
+    allowed: ORGANIZATION_ADMINS,
+    success: 200,
+  },
+  'GET /organization/audit-trail': {
+    target: '/organization/audit-trail',
+    allowed: ['organization'],
+    success: 200,
+  },
   [`GET ${ON}/token-ttl-policies`]: {
     target: `${O}/token-ttl-policies`,
     allowed: ORGANIZATION_ADMINS,

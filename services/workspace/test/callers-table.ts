@@ -36,7 +36,7 @@ export interface Case {
   readonly everyone?: number;
 }
 
-const PROGRAMS: readonly Caller[] = [
+export const PROGRAMS: readonly Caller[] = [
   'agent',
   'run',
   'runner',

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issueCode } from '../src/identity/mails/link-mails.ts';
 import { userRecords } from '../src/identity/model/user-records.ts';
 import { issueToken } from '../src/identity/tokens/token-operations.ts';
-import { attributes, CALLERS, type Caller, O } from './callers-table.ts';
+import { attributes, CALLERS, type Caller, O, PROGRAMS } from './callers-table.ts';
 import { IDENTITY_CASES } from './callers-table-identity.ts';
 import { NEIGHBOUR_CASES, USED_UP } from './callers-table-neighbours.ts';
 import { RUN_CASES, RUN_USED_UP } from './callers-table-runs.ts';
@@ -15,6 +15,7 @@ import { SITE_CASES } from './callers-table-site.ts';
 import { STATE_CASES } from './callers-table-states.ts';
 import { WORKSPACE_CASES } from './callers-table-workspaces.ts';
 import { enablePasswords } from './password-accounts.ts';
+import { mayBeRecorded, takeEvents } from './recorded-events.ts';
 import { type Harness, startHarness } from './workspace-harness.ts';
 
 const CASES = {
@@ -461,12 +462,16 @@ describe('every route and every caller', () => {
     await inviteByLink();
     await giveAddress();
     await forgetPassword();
+    let recorded: readonly string[] | undefined;
     for (const caller of CALLERS) {
       await refresh(target + template);
+      if (recorded === undefined) await takeEvents(harness.store);
       const filled = JSON.parse(fill(template)) as unknown;
       const token = tokens.get(caller);
       const reply = await harness.call(method, fill(target), filled ?? undefined, token);
       answers[caller] = reply.status;
+      if (reply.status < 300 && !PROGRAMS.includes(caller))
+        recorded ??= await takeEvents(harness.store);
       const isAllowed = expected.allowed.includes(caller);
       const isUnauthenticated = CALLERS.indexOf(caller) < 4;
       documented[caller] =
@@ -478,6 +483,10 @@ describe('every route and every caller', () => {
             : (expected.others?.[caller] ?? 404));
     }
     expect(answers).toEqual(documented);
+    // Undefined where nobody succeeds, or only agents, runs and links.
+    expect(recorded === undefined ? mayBeRecorded(route) : recorded.length > 0).toBe(
+      mayBeRecorded(route),
+    );
   });
 });
 

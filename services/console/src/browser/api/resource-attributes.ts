@@ -38,6 +38,7 @@ export interface ResourceAttributes {
       'can-manage-tags': boolean;
       'can-manage-users': boolean;
       'can-manage-varsets': boolean;
+      'can-read-audit-trail': boolean;
       'can-read-run-tasks': boolean;
       'can-traverse': boolean;
       'can-update': boolean;
@@ -841,5 +842,39 @@ export interface ResourceAttributes {
       'with-submodules': boolean;
       'upload-url': string;
     }[];
+  };
+  'audit-events': {
+    timestamp: string;
+    action: string;
+    'resource-type':
+      | 'agent'
+      | 'agent_pool'
+      | 'authentication_token'
+      | 'comment'
+      | 'configuration_version'
+      | 'notification_configuration'
+      | 'oauth_client'
+      | 'oauth_token'
+      | 'organization'
+      | 'organization_membership'
+      | 'project'
+      | 'reserved_tag_key'
+      | 'run'
+      | 'run_trigger'
+      | 'ssh_key'
+      | 'state_version'
+      | 'team'
+      | 'team_access'
+      | 'variable'
+      | 'variable_set'
+      | 'workspace';
+    'resource-id': string;
+    'resource-name': string | null;
+    'workspace-name': string | null;
+    'actor-type': 'user' | 'team' | 'organization' | 'run';
+    'actor-id': string;
+    'actor-name': string | null;
+    'token-id': string;
+    'request-id': string;
   };
 }

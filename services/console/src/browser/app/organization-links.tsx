@@ -2,18 +2,31 @@ import { Link, useParams } from '@tanstack/react-router';
 import { Fragment } from 'react';
 import { useDocument } from '../api/queries.ts';
 import type { ListDocument } from '../api/workspaces-api.ts';
+import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 
 const SHOWN = 8;
 
-/** The pages of an organization, shown below the current organization. */
+/** The pages of an organization, shown below the current organization; some only to whoever has a right. */
 const PAGES = [
-  ['/app/$organization/projects', 'Projects'],
-  ['/app/$organization/variable-sets', 'Variable sets'],
-  ['/app/$organization/teams', 'Teams'],
-  ['/app/$organization/agent-pools', 'Agent pools'],
-  ['/app/$organization/version-control', 'Version control'],
-  ['/app/$organization/settings', 'Settings'],
+  { to: '/app/$organization/projects', title: 'Projects' },
+  { to: '/app/$organization/variable-sets', title: 'Variable sets' },
+  { to: '/app/$organization/teams', title: 'Teams' },
+  { to: '/app/$organization/agent-pools', title: 'Agent pools' },
+  { to: '/app/$organization/version-control', title: 'Version control' },
+  { to: '/app/$organization/activity', title: 'Activity', needs: 'can-read-audit-trail' },
+  { to: '/app/$organization/settings', title: 'Settings' },
 ] as const;
+
+const PageLinks = ({ organization }: { organization: string }) => {
+  const may = useOrganizationPermissions(organization);
+  return PAGES.filter((page) => !('needs' in page) || may(page.needs)).map(({ to, title }) => (
+    <li key={to} className="sub deeper">
+      <Link to={to} params={{ organization }} activeProps={{ 'aria-current': 'page' }}>
+        {title}
+      </Link>
+    </li>
+  ));
+};
 
 /** Links to the workspaces of the first organizations; the organizations page lists all. */
 export const OrganizationLinks = () => {
@@ -33,14 +46,7 @@ export const OrganizationLinks = () => {
           {organization}
         </Link>
       </li>
-      {organization === current &&
-        PAGES.map(([to, title]) => (
-          <li key={to} className="sub deeper">
-            <Link to={to} params={{ organization }} activeProps={{ 'aria-current': 'page' }}>
-              {title}
-            </Link>
-          </li>
-        ))}
+      {organization === current && <PageLinks organization={organization} />}
     </Fragment>
   ));
 };

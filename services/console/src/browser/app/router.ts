@@ -8,6 +8,7 @@ import {
   redirect,
   stringifySearchWith,
 } from '@tanstack/react-router';
+import { parseActivitySearch } from '../activity/activity-search.ts';
 import { parseCertificateSearch } from '../certificates/certificate-search.ts';
 import { parseCertifySearch } from '../certificates/certify/certify-search.ts';
 import { parseMountTab } from '../certificates/mount-tab.ts';
@@ -294,6 +295,12 @@ const variableSets = createRoute({
     'VariableSetsPage',
   ),
 });
+const activity = createRoute({
+  ...parent,
+  path: '/app/$organization/activity',
+  validateSearch: parseActivitySearch,
+  component: lazyRouteComponent(() => import('../activity/activity-page.tsx'), 'ActivityPage'),
+});
 const versionControl = createRoute({
   ...parent,
   path: '/app/$organization/version-control',
@@ -367,6 +374,7 @@ export const router = createRouter({
     team,
     agentPools,
     variableSets,
+    activity,
     versionControl,
     oauthClient,
     run,

@@ -24,6 +24,7 @@ import { useHealth } from '../session/use-health.ts';
 import { ExpiringAuthorities } from './expiring-authorities.tsx';
 import { MyLocks } from './my-locks.tsx';
 import { MyRuns } from './my-runs.tsx';
+import { RecentChanges } from './recent-changes.tsx';
 
 // Loaded when it is shown, as all charts are.
 const SecretHistory = lazy(async () => ({
@@ -260,6 +261,7 @@ export const OverviewPage = () => {
           <RecentRequests count={RECENT_SHOWN} />
         </>
       )}
+      {workspaces !== undefined && <RecentChanges />}
       <Card title={workspaces === undefined ? 'Workspaces' : 'Go to'}>
         {workspaces === undefined ? (
           <p>

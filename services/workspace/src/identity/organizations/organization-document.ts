@@ -97,6 +97,7 @@ export const ORGANIZATION = resourceSchema({
         'can-manage-tags',
         'can-manage-users',
         'can-manage-varsets',
+        'can-read-audit-trail',
         'can-read-run-tasks',
         'can-traverse',
         'can-update',

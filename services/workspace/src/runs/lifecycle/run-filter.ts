@@ -1,6 +1,7 @@
 /** Filters for lists of runs. */
 import type { Reads, Store } from '@keelson/storage';
 import type { Kysely, SelectQueryBuilder } from 'kysely';
+import { ORDERS_PER_MS } from '../../base/creation-order.ts';
 import { findUserIdByName } from '../../identity/model/user-records.ts';
 import type { WorkspaceTables } from '../../workspaces/listing/workspace-projections.ts';
 import { filledUp, likePart } from '../../workspaces/listing/workspace-selection.ts';
@@ -10,7 +11,6 @@ import { findNamedPoolId } from '../executors/run-executor-operations.ts';
 import { UNLISTED_OPERATIONS } from '../model/domain/run.ts';
 import { runRecords } from '../model/run-records.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
-import { ORDERS_PER_MS } from './run-order.ts';
 import type { RunTables } from './run-projections.ts';
 
 export type RunListTables = RunTables & WorkspaceTables;

@@ -1,19 +1,5 @@
-/**
- * The order in which runs were created, finer than their timestamps: microseconds of this process, strictly
- * increasing. The runs of one workspace are also ordered across replicas (`queueRun`).
- */
-import type { Clock } from '@keelson/clock';
-
-export const ORDERS_PER_MS = 1000;
-
-/** Returns a greater number with every call. */
-export const createRunOrder = (clock: Pick<Clock, 'nowMs'>): (() => number) => {
-  let newest = 0;
-  return () => {
-    newest = Math.max(newest + 1, clock.nowMs() * ORDERS_PER_MS);
-    return newest;
-  };
-};
+/** The runs of one workspace are also ordered across replicas (`queueRun`). */
+import { ORDERS_PER_MS } from '../../base/creation-order.ts';
 
 /** Order of runs without one. */
 export const toRunOrder = (run: {

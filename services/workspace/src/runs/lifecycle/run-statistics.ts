@@ -6,6 +6,7 @@ import { type HistorySpan, type HistoryWindow, spanOf } from '@keelson/history';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
+import { ORDERS_PER_MS } from '../../base/creation-order.ts';
 import type { RunStatus } from '../../base/run-status.ts';
 import { requireOrganization } from '../../identity/access/organization-access-operations.ts';
 import { requireWorkspace } from '../../workspaces/access/access-operations.ts';
@@ -14,7 +15,6 @@ import { isFinal } from '../model/domain/run.ts';
 import type { RunsContext } from '../seams/runs-context.ts';
 import type { RunListTables, RunSelection } from './run-filter.ts';
 import { onlyVisible } from './run-listing.ts';
-import { ORDERS_PER_MS } from './run-order.ts';
 
 export interface RunStatistics {
   readonly window: HistoryWindow;

@@ -11,6 +11,7 @@ export interface OrganizationPermissions {
   readonly canManageTags: boolean;
   readonly canManageRunTasks: boolean;
   readonly canManageVarsets: boolean;
+  readonly canReadAuditTrail: boolean;
   readonly canReadRunTasks: boolean;
   readonly canUpdateAgentPools: boolean;
   readonly canUpdateApiToken: boolean;
@@ -32,6 +33,7 @@ export const decideOrganizationPermissions = (caller: CallerAccess): Organizatio
     canManageTags: isOwner || access.manageWorkspaces,
     canManageRunTasks: isOwner || access.manageRunTasks,
     canManageVarsets: isOwner || access.manageWorkspaces,
+    canReadAuditTrail: isOwner || kind === 'organization',
     canReadRunTasks: isOwner || access.manageRunTasks,
     canUpdateAgentPools: isOwner || access.manageAgentPools,
     canUpdateApiToken: isOwner,

@@ -244,6 +244,7 @@ describe('access to an organization', () => {
       'canManageTags',
       'canManageUsers',
       'canManageVarsets',
+      'canReadAuditTrail',
       'canTraverse',
       'canUpdate',
       'canUpdateAgentPools',
