@@ -53,6 +53,7 @@ export const startServer = async (options: ServerProcessOptions): Promise<Server
     env: {
       PATH: process.env['PATH'],
       GLIBC_TUNABLES: process.env['GLIBC_TUNABLES'],
+      NODE_OPTIONS: process.env['NODE_OPTIONS'],
       NODE_COMPILE_CACHE,
       ...options.env,
     },

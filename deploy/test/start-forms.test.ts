@@ -98,6 +98,22 @@ test('images start everything without a debugger and without cores, and nothing 
   expect(pods.filter((path) => /\bcommand:/.test(read(path)))).toEqual([]);
 });
 
+test('every form of a server limits the memory that glibc and V8 take under load', () => {
+  const allocator =
+    'glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=131072:glibc.malloc.arena_max=2';
+  for (const file of [
+    'Makefile',
+    'package.json',
+    'deploy/images/Dockerfile',
+    'deploy/release/debian/keelson.service',
+    'services/cli/src/commands/seal-commands.ts',
+  ]) {
+    const count = (what: string): number => read(file).split(what).length - 1;
+    expect([file, count(allocator)]).toEqual([file, file === 'package.json' ? 2 : 1]);
+    expect([file, count('--max-semi-space-size=16')]).toEqual([file, count(allocator)]);
+  }
+});
+
 test('commands of the repository and of the Debian package leave no core', () => {
   const { scripts } = JSON.parse(read('package.json')) as {
     readonly scripts: { readonly start: string };

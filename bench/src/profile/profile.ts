@@ -56,6 +56,7 @@ export const profileWork = async (
   using _sources = runSources();
   const folder = join(directory.path, 'profiles');
   const environment = profilerEnvironment(folder);
+  const before = Object.keys(environment).map((name) => [name, process.env[name]] as const);
   Object.assign(process.env, environment);
   try {
     await using work = await open(context);
@@ -66,6 +67,8 @@ export const profileWork = async (
     }
     return costs;
   } finally {
-    for (const variable of Object.keys(environment)) delete process.env[variable];
+    for (const [name, value] of before)
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
   }
 };

@@ -12,7 +12,7 @@ const MICROSECONDS_PER_TICK = 10_000;
 
 /** Variables of the environment of processes that are to be profiled. */
 export const profilerEnvironment = (folder: string): Readonly<Record<string, string>> => ({
-  NODE_OPTIONS: `--import=${PROFILER}`,
+  NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import=${PROFILER}`,
   BENCH_PROFILE_FOLDER: folder,
 });
 

@@ -13,6 +13,8 @@ const STANDALONE = fileURLToPath(new URL('../../../standalone/src/main.ts', impo
 /** The same settings of glibc as in `npm start`: large pages, freed blocks returned, two arenas. */
 const ALLOCATOR =
   'glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=131072:glibc.malloc.arena_max=2';
+/** The same limit of V8's young generation as there. */
+const NODE_OPTIONS = '--max-semi-space-size=16';
 
 export const toCount = (text: string): number => {
   const count = Number(text);
@@ -32,7 +34,7 @@ const start = async (cli: Cli, argumentsOfServer: readonly string[]): Promise<vo
   const [program, ...given] = serverCommand(argumentsOfServer);
   const server = spawn(program, given, {
     stdio: 'inherit',
-    env: { GLIBC_TUNABLES: ALLOCATOR, ...cli.environment },
+    env: { GLIBC_TUNABLES: ALLOCATOR, NODE_OPTIONS, ...cli.environment },
   });
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, () => server.kill(signal));
