@@ -94,6 +94,7 @@ describe('the activity of an organization', { timeout: PATIENCE_MS }, () => {
     await page.reload();
     await expect.poll(() => rowsOf(page).count()).toBe(51);
     await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('Page 2 of 3').waitFor();
     await page.getByRole('button', { name: 'Next' }).click();
     await page.waitForURL('**/app/busy/activity?page=3');
     await rowsOf(page).filter({ hasText: 'created' }).waitFor();
