@@ -163,7 +163,7 @@ export const allowedImports: AllowedImports = {
 
   'libs/x509/src': ['der', 'names', 'extensions', 'keys', 'ocsp'],
 
-  'bench/src': ['workspace', 'chaos growth'],
+  'bench/src': ['acme-order workspace', 'chaos growth profile'],
 };
 
 /** Folders that only tests, benches and conformance import, never the product itself. */
