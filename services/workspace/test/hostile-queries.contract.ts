@@ -52,7 +52,7 @@ const REQUIRED: Readonly<Record<string, string>> = {
 const AS_ORGANIZATION = '/organization/audit-trail';
 
 interface Prepared {
-  /** Those of the resources whose lists and documents have parameters. */
+  /** Ids of the resources whose lists and documents have parameters. */
   readonly ids: Readonly<Record<string, string>>;
   readonly organizationToken: string;
 }

@@ -46,7 +46,7 @@ export const importCertificate = async (
     { body: { certificate: pems.join('\n') } },
   );
   const ids = [...(data.imported_issuers ?? []), ...(data.existing_issuers ?? [])];
-  // Those above it have no key here.
+  // The authorities above it have no key here.
   return ids.find((id) => data.mapping[id] !== undefined && data.mapping[id] !== '') ?? ids[0];
 };
 
