@@ -3,15 +3,17 @@
  * machine may not offer, such as the controllers of control groups (version 2). It sees the files of this machine and
  * cannot change them. It has one processor, a loopback interface, and 1 GiB of memory.
  */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { findBinary } from '../find-binary.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 
+const EXTENDED_REGISTERS = fileURLToPath(new URL('./extended-registers.c', import.meta.url));
 const INIT = fileURLToPath(new URL('./init.sh', import.meta.url));
 /** The start takes about two seconds; a busy machine needs a multiple. */
 const LIMIT_MS = 120_000;
@@ -25,6 +27,14 @@ export const runInUserModeLinux = async (script: string): Promise<string> => {
   await using shared = await temporaryDirectory();
   await chmod(shared.path, 0o755);
   await writeFile(join(shared.path, 'script'), script);
+  const extendedRegisters = join(shared.path, 'extended-registers.so');
+  await promisify(execFile)('cc', [
+    '-shared',
+    '-fPIC',
+    '-o',
+    extendedRegisters,
+    EXTENDED_REGISTERS,
+  ]);
   const parameters = [
     'mem=1G',
     'root=/dev/root',
@@ -43,7 +53,7 @@ export const runInUserModeLinux = async (script: string): Promise<string> => {
   const machine = spawn(kernel, parameters, {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
-    env: { TMPDIR: '/dev/shm', HOME: shared.path },
+    env: { TMPDIR: '/dev/shm', HOME: shared.path, LD_PRELOAD: extendedRegisters },
     signal: AbortSignal.timeout(LIMIT_MS),
   });
   const ended = once(machine, 'exit');
