@@ -173,8 +173,8 @@ const FOR_RUNS: ReadonlySet<string> = new Set([
   'GET /state-version-outputs/:output_id',
 ]);
 
-/** The only routes for the codes of one-time links. */
-const FOR_LINKS: Readonly<Record<string, ReadonlySet<string>>> = {
+/** The only routes for the codes of one-time links, and for the token that reads an audit trail. */
+const ONLY_ROUTES: Readonly<Record<string, ReadonlySet<string>>> = {
   invitation: new Set([
     'GET /invitation',
     'POST /invitation/actions/accept',
@@ -187,11 +187,12 @@ const FOR_LINKS: Readonly<Record<string, ReadonlySet<string>>> = {
     'POST /email-confirmation/actions/confirm',
   ]),
   'password-reset': new Set(['GET /password-reset', 'POST /password-reset/actions/set-password']),
+  'audit-trail': new Set(['GET /organization/audit-trail']),
 };
 
 /**
  * Agents and the built-in runner claim runs and report on them; runs read and write states; a one-time link
- * accepts an invitation, confirms an address or sets a password. They may call nothing else of the API.
+ * accepts an invitation, confirms an address or sets a password; the token for an audit trail reads it. They may call nothing else of the API.
  */
 const forPeople = (route: Route): Route => ({
   ...route,
@@ -200,7 +201,7 @@ const forPeople = (route: Route): Route => ({
     const isRefused =
       kind === 'agent' ||
       kind === 'runner' ||
-      FOR_LINKS[kind]?.has(`${route.method} ${route.path}`) === false ||
+      ONLY_ROUTES[kind]?.has(`${route.method} ${route.path}`) === false ||
       (kind === 'run' && !FOR_RUNS.has(`${route.method} ${route.path}`));
     if (isRefused) throw notFound('resource');
     return route.handle(exchange);

@@ -66,7 +66,7 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
   },
   'GET /organization/audit-trail': {
     target: '/organization/audit-trail',
-    allowed: ['organization'],
+    allowed: ['organization', 'auditor'],
     success: 200,
   },
   [`GET ${ON}/token-ttl-policies`]: {

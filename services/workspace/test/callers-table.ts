@@ -12,6 +12,7 @@ export const CALLERS = [
   'admin',
   'manager',
   'organization',
+  'auditor',
   'owner',
   'site',
   'agent',
@@ -37,6 +38,7 @@ export interface Case {
 }
 
 export const PROGRAMS: readonly Caller[] = [
+  'auditor',
   'agent',
   'run',
   'runner',

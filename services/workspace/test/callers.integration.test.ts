@@ -142,6 +142,12 @@ beforeAll(async () => {
     {},
   );
   tokens.set('organization', String(organizationToken.attributes['token']));
+  const auditToken = await harness.create(
+    `${O}/authentication-token?token=audit-trails`,
+    'authentication-tokens',
+    {},
+  );
+  tokens.set('auditor', String(auditToken.attributes['token']));
 
   const pool = await harness.create(`${O}/agent-pools`, 'agent-pools', { name: 'pool' });
   const poolTokens = `/agent-pools/${pool.id}/authentication-tokens`;

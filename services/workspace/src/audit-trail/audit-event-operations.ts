@@ -1,4 +1,5 @@
 /** Lists of events, newest first. */
+import { KeelsonError } from '@keelson/errors';
 import type { Page } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { type Reads, readableOnly, type Store } from '@keelson/storage';
@@ -8,7 +9,8 @@ import type { ServiceContext } from '../base/service-context.ts';
 import { decideOrganizationPermissions } from '../identity/access/domain/organization-permissions.ts';
 import { requireOrganization } from '../identity/access/organization-access-operations.ts';
 import type { Organization } from '../identity/model/domain/organization.ts';
-import { organizationRecords } from '../identity/model/organization-records.ts';
+import { findOrganizationByName, organizationRecords } from '../identity/model/organization-records.ts';
+import { isOrganizationOff } from '../identity/model/organization-switch-records.ts';
 import { teamRecords } from '../identity/model/team-records.ts';
 import { findUserIdByName, userRecords } from '../identity/model/user-records.ts';
 import { findWorkspaceByName, workspaceRecords } from '../workspaces/model/workspace-records.ts';
@@ -127,15 +129,19 @@ export const listEvents = async (
 };
 
 /**
- * The events of the organization whose token the caller has.
- * @throws KeelsonError `workspace.not_found` for every other caller
+ * The events of the organization whose token, or whose token for the audit trail, the caller has.
+ * @throws KeelsonError `workspace.not_found` for every other caller, `workspace.organization_off`
  */
-export const listOwnEvents = (
-  context: ServiceContext,
-  principal: Principal,
+export const listOwnEvents = async (
+  { store }: ServiceContext,
+  { kind, organization: name }: Principal,
   afterMs: number | undefined,
   page: Page,
 ): Promise<EventPage> => {
-  if (principal.kind !== 'organization') throw notFound('organization');
-  return listEvents(context, principal, principal.organization, { afterMs }, page);
+  const isReader = kind === 'organization' || kind === 'audit-trail';
+  const organization = isReader ? await findOrganizationByName(store, name) : undefined;
+  if (organization === undefined) throw notFound('organization');
+  if (await isOrganizationOff(store, organization.id))
+    throw new KeelsonError('workspace.organization_off', { name });
+  return loadPage(store, organization, { afterMs }, page);
 };

@@ -310,6 +310,33 @@ describe('the audit trail', () => {
     expect((await trail('page[size]=0', token)).status).toBe(400);
   });
 
+  test('is all that a token for it reads, until it ends or its organization is off', async () => {
+    const path = `${O}/authentication-token?token=audit-trails`;
+    const made = await harness.create(path, 'authentication-tokens', {});
+    const token = String(made.attributes['token']);
+    const statuses = async () => [
+      (await trail('page[size]=1', token)).status,
+      (await harness.call('GET', EVENTS, undefined, token)).status,
+      (await harness.call('GET', O, undefined, token)).status,
+      (await harness.call('GET', `${O}/workspaces`, undefined, token)).status,
+      (await harness.call('GET', '/organizations', undefined, token)).status,
+    ];
+    const switchOff = (isOff: boolean) =>
+      harness.call('PATCH', '/admin/organizations/acme', {
+        data: { type: 'organizations', attributes: { 'is-disabled': isOff } },
+      });
+    expect(await statuses()).toEqual([200, 404, 404, 404, 404]);
+    await switchOff(true);
+    expect((await trail('', token)).status).toBe(403);
+    await switchOff(false);
+    expect(await listed('page[size]=3')).toContain('create authentication_token null');
+    // That of the organization and that for its trail are replaced independently of each other.
+    await organizationToken();
+    expect((await trail('page[size]=1', token)).status).toBe(200);
+    await harness.create(path, 'authentication-tokens', {});
+    expect((await trail('', token)).status).toBe(401);
+  });
+
   test('is refused to users and teams, whose tokens name no organization', async () => {
     expect((await trail('')).status).toBe(404);
     expect((await harness.call('GET', TRAIL, undefined, null)).status).toBe(401);

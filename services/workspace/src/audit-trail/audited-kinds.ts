@@ -141,7 +141,7 @@ export const AUDITED_KINDS: ReadonlyMap<string, AuditedKind> = new Map([
     }),
   ),
   resource('authentication_token', tokenRecords, ({ id, ownerKind, ownerId, description }) =>
-    ['organization', 'team', 'agent-pool'].includes(ownerKind)
+    ['organization', 'audit-trail', 'team', 'agent-pool'].includes(ownerKind)
       ? { id, name: description || null, within: [ownerId] }
       : undefined,
   ),

@@ -90,12 +90,14 @@ describe('an organization', () => {
     const { id: keyId } = await harness.create(`${path}/ssh-keys`, 'ssh-keys', key);
     const single = `${path}/authentication-token`;
     await harness.create(single, 'authentication-tokens', {});
-    expect(await countTokens()).toBe(before + 1);
+    await harness.create(`${single}?token=audit-trails`, 'authentication-tokens', {});
+    expect(await countTokens()).toBe(before + 2);
     // The kind of token may be given or left empty.
     for (const [kind, status] of [
       ['', 200],
       ['organization', 200],
-      ['audit-trails', 404],
+      ['audit-trails', 200],
+      ['other', 404],
     ]) {
       expect((await harness.call('GET', `${single}?token=${kind}`)).status).toBe(status);
     }

@@ -7,7 +7,13 @@ import { findPrincipal } from './principal-operations.ts';
 import { createTokenUseNotes } from './token-use-operations.ts';
 
 /** Callers whose tokens do not end by themselves soon, so that their last use says whether they are needed. */
-const LASTING: ReadonlySet<string> = new Set(['user', 'team', 'organization', 'agent']);
+const LASTING: ReadonlySet<string> = new Set([
+  'user',
+  'team',
+  'organization',
+  'audit-trail',
+  'agent',
+]);
 
 /** The RPC by which the gateway identifies the bearer token of each request. */
 export const createIdentity = (context: IdentityContext): RpcService<typeof IdentityDefinition> => {

@@ -148,8 +148,15 @@ describe('the token of an organization', () => {
     const path = `${O}/authentication-token`;
     const made = await issue(path);
     for (const method of ['POST', 'GET', 'DELETE']) {
-      expect((await harness.call(method, `${path}?token=audit-trails`)).status).toBe(404);
+      expect((await harness.call(method, `${path}?token=other`)).status).toBe(404);
     }
+    const trail = `${path}?token=audit-trails`;
+    const first = await issue(trail);
+    const second = await issue(trail);
+    expect((await harness.call('GET', trail)).data.id).toBe(second.id);
+    expect(first.id).not.toBe(second.id);
+    expect((await harness.call('DELETE', trail)).status).toBe(204);
+    expect((await harness.call('GET', trail)).status).toBe(404);
     expect(await isGood(made.attributes['token'])).toBe(true);
     const again = await issue(`${path}?token=organization`);
     expect(await isGood(made.attributes['token'])).toBe(false);

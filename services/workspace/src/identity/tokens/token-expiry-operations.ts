@@ -4,7 +4,11 @@ import { type Reads, readableOnly } from '@keelson/storage';
 import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import type { Organization } from '../model/domain/organization.ts';
 import { defaultEndMs, type TokenOwnerKind } from '../model/domain/token.ts';
-import { type LimitedTokenType, longestLifetimeMs } from '../model/domain/token-lifetime.ts';
+import {
+  LIMITS_OF_OWNERS,
+  type LimitedTokenType,
+  longestLifetimeMs,
+} from '../model/domain/token-lifetime.ts';
 import { organizationRecords } from '../model/organization-records.ts';
 import { listOrganizationsOf, teamRecords } from '../model/team-records.ts';
 
@@ -20,11 +24,12 @@ const findOrganizationIds = async (
   reads: Reads,
   { kind, id }: Owner,
 ): Promise<{ readonly type: LimitedTokenType; readonly ids: readonly string[] } | undefined> => {
-  if (kind === 'organization') return { type: kind, ids: [id] };
-  if (kind === 'user') return { type: kind, ids: await listOrganizationsOf(reads, id) };
-  if (kind !== 'team') return undefined;
+  const type = LIMITS_OF_OWNERS[kind];
+  if (type === undefined) return undefined;
+  if (kind === 'user') return { type, ids: await listOrganizationsOf(reads, id) };
+  if (kind !== 'team') return { type, ids: [id] };
   const team = await teamRecords.find(reads, id);
-  return { type: kind, ids: team === undefined ? [] : [team.organizationId] };
+  return { type, ids: team === undefined ? [] : [team.organizationId] };
 };
 
 interface Limit {

@@ -109,15 +109,17 @@ export const requireTokenOwner = async (
 /** Early clients create a team token without a description; a team has at most one of these. */
 const isUnnamed = ({ description }: Pick<ApiToken, 'description'>): boolean => description === '';
 
-/** An organization has one token; the tokens of a team differ by description. */
+/** An organization has one token of each kind; the tokens of a team differ by description. */
 const makeRoom = async (
   tx: Transaction,
   owner: TokenOwner,
   { description }: TokenRequest,
 ): Promise<void> => {
-  if (owner.kind === 'organization') await deleteTokensOf(tx, owner.id);
+  const existing = await listTokensOf(tx, owner);
+  if (owner.kind === 'organization' || owner.kind === 'audit-trail')
+    for (const { id } of existing) await removeToken(tx, id);
   if (owner.kind !== 'team') return;
-  for (const token of await listTokensOf(tx, owner)) {
+  for (const token of existing) {
     if (token.description !== description) continue;
     if (!isUnnamed(token)) {
       refuseInvalid([

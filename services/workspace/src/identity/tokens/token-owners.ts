@@ -16,7 +16,7 @@ import type { TokenOwnerRules, TokenOwners } from '../seams/token-owners.ts';
 
 /** A principal that belongs to one organization and is not a person. */
 export const toOrganizationPrincipal = (
-  kind: 'team' | 'organization' | 'agent' | 'run',
+  kind: 'team' | 'organization' | 'audit-trail' | 'agent' | 'run',
   { id, displayName }: { readonly id: string; readonly displayName: string },
   organization: Organization | undefined,
   token: ApiToken,
@@ -77,12 +77,12 @@ const team: TokenOwnerRules = {
   },
 };
 
-const organization: TokenOwnerRules = {
+const ofOrganization = (kind: 'organization' | 'audit-trail'): TokenOwnerRules => ({
   findPrincipal: async (reads, token) => {
     const found = await organizationRecords.find(reads, token.ownerId);
     if (found === undefined || livesTooLong(token, found)) return undefined;
     const named = { id: found.name, displayName: found.name };
-    return toOrganizationPrincipal('organization', named, found, token);
+    return toOrganizationPrincipal(kind, named, found, token);
   },
   requireManager: async (reads, principal, ownerId) => {
     const owner = await requireOrganizationOf(reads, principal, ownerId, 'organization');
@@ -90,7 +90,7 @@ const organization: TokenOwnerRules = {
       throw notFound('organization');
     }
   },
-};
+});
 
 /** The code of a one-time link, which nobody manages, and whose principal only follows the link. */
 const linkOwner = (
@@ -138,7 +138,8 @@ export const IDENTITY_TOKEN_OWNERS = {
   user,
   session,
   team,
-  organization,
+  organization: ofOrganization('organization'),
+  'audit-trail': ofOrganization('audit-trail'),
   invitation,
   'email-confirmation': emailConfirmation,
   'password-reset': passwordReset,

@@ -79,15 +79,28 @@ interface OwnerAddress<Params> {
   readonly query?: QuerySchema;
 }
 
-/** Organization tokens have a single kind. A request for another kind matches none of them. */
+/** The kinds of tokens of an organization, as clients name them. */
+const ORGANIZATION_TOKENS: ReadonlyMap<string, 'organization' | 'audit-trail'> = new Map([
+  ['', 'organization'],
+  ['organization', 'organization'],
+  ['audit-trails', 'audit-trail'],
+]);
+
+/** A request for an unknown kind matches no token. */
 const ofOrganization: OwnerAddress<{ readonly organization_name: string }> = {
   kind: 'organization',
-  query: { token: { description: 'The kind of token: `organization`, the default.' } },
+  query: {
+    token: {
+      description:
+        'The kind of token: `organization`, the default, or `audit-trails`, which reads the audit trail and nothing else.',
+    },
+  },
   find: (params, query) => async (reads) => {
-    if ((query.one('token') || 'organization') !== 'organization') throw notFound('kind of token');
+    const kind = ORGANIZATION_TOKENS.get(query.one('token') ?? '');
+    if (kind === undefined) throw notFound('kind of token');
     const found = await findOrganizationByName(reads, params.organization_name);
     if (found === undefined) throw notFound('organization');
-    return { kind: 'organization', id: found.id };
+    return { kind, id: found.id };
   },
 };
 

@@ -2,10 +2,7 @@ import type { Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
 import { type ApiToken, lifetimeOf, type TokenOwnerKind } from './token.ts';
 
-/**
- * Kinds of tokens whose lifetime an organization limits. It has no tokens for audit trails, for which clients store a
- * limit with the others.
- */
+/** Kinds of tokens whose lifetime an organization limits. */
 export const LIMITED_TOKEN_TYPES = ['organization', 'team', 'user', 'audit_trails'] as const;
 export type LimitedTokenType = (typeof LIMITED_TOKEN_TYPES)[number];
 
@@ -70,8 +67,9 @@ export const longestLifetimeMs = (
 };
 
 /** The kind of limit that holds for the tokens of an owner; undefined for those that end by themselves. */
-const TYPES: Readonly<Partial<Record<TokenOwnerKind, LimitedTokenType>>> = {
+export const LIMITS_OF_OWNERS: Readonly<Partial<Record<TokenOwnerKind, LimitedTokenType>>> = {
   organization: 'organization',
+  'audit-trail': 'audit_trails',
   team: 'team',
   user: 'user',
 };
@@ -81,7 +79,7 @@ export const livesTooLong = (
   token: Pick<ApiToken, 'ownerKind' | 'createdAtMs' | 'expiresAtMs'>,
   organization: LimitingOrganization,
 ): boolean => {
-  const type = TYPES[token.ownerKind];
+  const type = LIMITS_OF_OWNERS[token.ownerKind];
   return type !== undefined && lifetimeOf(token) > longestLifetimeMs(organization, type);
 };
 

@@ -7,6 +7,7 @@ export const tokenOwnerKindShape = Type.Enum([
   'session',
   'team',
   'organization',
+  'audit-trail',
   'agent-pool',
   'run',
   'invitation',
@@ -20,8 +21,8 @@ export const apiTokenShape = Type.Object({
   id: Type.String(),
   ownerKind: tokenOwnerKindShape,
   /**
-   * `user-…`, also of a session and of the link for a new password; `team-…`, `org-…`, `apool-…`, `run-…`; of an
-   * invitation its membership, `ou-…`; of the confirmation of a mail address `uem-…`.
+   * `user-…`, also of a session and of the link for a new password; `team-…`; `org-…`, also of a token for an audit
+   * trail; `apool-…`, `run-…`; of an invitation its membership, `ou-…`; of the confirmation of a mail address `uem-…`.
    */
   ownerId: Type.String(),
   description: Type.String(),
@@ -70,6 +71,7 @@ export const OWNER_TYPES: Readonly<Record<TokenOwnerKind, TokenOwnerType | undef
   user: 'users',
   team: 'teams',
   organization: 'organizations',
+  'audit-trail': 'organizations',
   'agent-pool': 'agent-pools',
   session: undefined,
   run: undefined,
