@@ -63,6 +63,15 @@ describe('Gitea', { timeout: SLOW_MS }, () => {
         `/repos/ada/${repository}/commits/${sha}/statuses?limit=50`,
       )
     ).map(({ status }) => status);
+  /** Gitea learns of a pushed branch in the background. */
+  const untilBranch = (repository: string, branch: string) =>
+    expect
+      .poll(
+        () =>
+          gitea.api('GET', `/repos/ada/${repository}/branches/${branch}`).catch(() => undefined),
+        WAIT,
+      )
+      .toBeDefined();
   const connect = async (repository: string, attributes: object = {}, vcs: object = {}) => {
     const made = await installation.call('POST', '/organizations/acme/workspaces', {
       data: {
@@ -115,10 +124,7 @@ describe('Gitea', { timeout: SLOW_MS }, () => {
     const branchId = await connect('tagged');
     await countRuns(branchId, 1);
     const sha = await gitea.push('tagged', { 'main.tf': configuration('topic') }, 'topic');
-    // Gitea learns of a pushed branch in the background.
-    const branch = () =>
-      gitea.api('GET', '/repos/ada/tagged/branches/topic').catch(() => undefined);
-    await expect.poll(branch, WAIT).toBeDefined();
+    await untilBranch('tagged', 'topic');
     await gitea.api('POST', '/repos/ada/tagged/pulls', {
       title: 'Another input',
       head: 'topic',
@@ -149,6 +155,7 @@ describe('Gitea', { timeout: SLOW_MS }, () => {
     await countRuns(id, 1);
     await gitea.git('offered', 'commit', '--quiet', '--allow-empty', '--message=Offer');
     const offer = ['HEAD:refs/for/main', '--push-option=topic=offer'];
+    await untilBranch('offered', 'main');
     await gitea.git('offered', 'push', '--quiet', 'origin', ...offer);
     const deliveries = `/workspaces/${id}/repository-deliveries`;
     // A delivery is listed before it has been worked on.
