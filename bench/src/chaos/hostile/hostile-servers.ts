@@ -13,13 +13,14 @@ const POLITE_ORGANIZATIONS = 3;
 const HOSTILE_PUSHES = 4;
 const FORGED_DELIVERIES = 20;
 /** Far more than the time that one piece of hostile work may take. */
-const WITHIN_MS = 300_000;
+const WITHIN_MS = 150_000;
 const SETTINGS = {
   KEELSON_NATS_URL: '',
   KEELSON_RATE_LIMIT: 'off',
   KEELSON_OUTBOUND_RANGES: '127.0.0.1',
   KEELSON_PUBLIC_URL: 'https://keelson.example',
-  KEELSON_WORKSPACE_FETCH_TIME_LIMIT_SECONDS: '5',
+  // A polite fetch on a machine that other work fills takes seconds.
+  KEELSON_WORKSPACE_FETCH_TIME_LIMIT_SECONDS: '20',
   KEELSON_WORKSPACE_FETCH_LIMIT_BYTES: '2000000',
 };
 
@@ -171,13 +172,19 @@ const run = async ({ count, seed, isOver, say }: ChaosContext) => {
         broken.push(`${member.name}: ${status} for a genuine delivery`);
         return;
       }
-      while (!(await hasConfiguration(cluster, member, sha))) {
-        if (performance.now() - startedAt < WITHIN_MS) continue;
-        broken.push(`${member.name}: no configuration of ${sha} after ${WITHIN_MS} ms`);
+      const elapsedMs = (): number => performance.now() - startedAt;
+      const isConfigured = await until(
+        () => hasConfiguration(cluster, member, sha),
+        (found) => found || elapsedMs() > WITHIN_MS,
+      );
+      if (!isConfigured) {
+        const { body } = await cluster.api('GET', `workspaces/${member.workspaceId}`);
+        const { problem } = body.data.attributes['vcs-repo'];
+        broken.push(`${member.name}: no configuration of ${sha} after ${WITHIN_MS} ms: ${problem}`);
         return;
       }
       pushes += 1;
-      slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+      slowestMs = Math.max(slowestMs, elapsedMs());
     };
     for (let round = 1; round <= count && !isOver(); round += 1) {
       const [name, answer] = random.pick(ANSWERS);

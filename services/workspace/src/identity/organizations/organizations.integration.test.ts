@@ -116,7 +116,7 @@ describe('an organization', () => {
     expect((await harness.call('GET', path)).status).toBe(404);
     expect((await harness.call('GET', `/ssh-keys/${keyId}`)).status).toBe(404);
     expect(await harness.store.scan('shared/ssh-keys/')).toEqual([]);
-    expect(await countTokens()).toBe(tokens - 1);
+    expect(await countTokens()).toBe(tokens - 2);
     expect(await harness.store.scan('shared/workspace-names/')).not.toContainEqual(
       expect.stringContaining('w-1'),
     );
