@@ -19,7 +19,7 @@ interface Part {
 const WAITING: readonly string[] = ['unit', 'property', 'contract', 'integration'];
 
 /** The layers whose files share the processes in which they run. */
-const SHARED_WORKERS: readonly string[] = [...WAITING, 'browser'];
+const SHARED_WORKERS: readonly string[] = [...WAITING, 'browser', 'release-console'];
 
 /** Use all cores; by default one is left idle. */
 const CORES = availableParallelism();

@@ -1,4 +1,6 @@
+import { globSync } from 'node:fs';
 import { sourcesOf } from './package-sources.ts';
+import { REPOSITORY } from './repository.ts';
 
 /**
  * The tests that prove a release rather than a commit: they make or run its parts, and take long. `make test-release`
@@ -32,6 +34,18 @@ const PROCESSES = [
 
 /** The servers that tests start, without what only one proof has, which is in folders. */
 const SERVERS_OF_TESTS = ':(glob)libs/testkit/src/*.ts';
+
+/** The flows of the console that every commit proves: signing in, the first evening, and the pages as a whole. */
+const CONSOLE_OF_A_COMMIT = ['console', 'first-steps', 'sign-in'];
+
+const browserTestsOfConsole = (): readonly string[] => {
+  const apart = [...CONSOLE_OF_A_COMMIT, 'accessibility'].map(
+    (name) => `services/console/test/${name}.browser.test.ts`,
+  );
+  return globSync('services/console/test/*.browser.test.ts', { cwd: REPOSITORY })
+    .filter((file) => !apart.includes(file))
+    .toSorted();
+};
 
 export const RELEASE_PROOFS: readonly ReleaseProof[] = [
   {
@@ -184,6 +198,16 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     name: 'accessibility',
     tests: ['services/console/test/accessibility.browser.test.ts'],
     inputs: ['package-lock.json', 'libs/testkit/src/chromium.ts', 'services/console'],
+  },
+  {
+    name: 'console',
+    tests: browserTestsOfConsole(),
+    inputs: [
+      'package-lock.json',
+      SERVERS_OF_TESTS,
+      'services/console',
+      ...sourcesOf('services/standalone'),
+    ],
   },
   {
     name: 'upgrades',

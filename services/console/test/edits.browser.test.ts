@@ -326,7 +326,7 @@ const attributeTypes = async (): Promise<string> => {
   return compile(plain, 'ResourceAttributes', {
     additionalProperties: false,
     bannerComment:
-      '/** The attributes of the resources of the workspace API, by type. Written by `npx vitest run --project browser services/console/test/edits -t types -u`. */',
+      '/** The attributes of the resources of the workspace API, by type. Written by `npx vitest run --project release-console services/console/test/edits -t types -u`. */',
     style: { singleQuote: true, printWidth: 100, trailingComma: 'all' },
   });
 };

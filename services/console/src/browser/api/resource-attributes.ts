@@ -1,4 +1,4 @@
-/** The attributes of the resources of the workspace API, by type. Written by `npx vitest run --project browser services/console/test/edits -t types -u`. */
+/** The attributes of the resources of the workspace API, by type. Written by `npx vitest run --project release-console services/console/test/edits -t types -u`. */
 
 export interface ResourceAttributes {
   organizations: {
