@@ -9,7 +9,10 @@ import type { ServiceContext } from '../base/service-context.ts';
 import { decideOrganizationPermissions } from '../identity/access/domain/organization-permissions.ts';
 import { requireOrganization } from '../identity/access/organization-access-operations.ts';
 import type { Organization } from '../identity/model/domain/organization.ts';
-import { findOrganizationByName, organizationRecords } from '../identity/model/organization-records.ts';
+import {
+  findOrganizationByName,
+  organizationRecords,
+} from '../identity/model/organization-records.ts';
 import { isOrganizationOff } from '../identity/model/organization-switch-records.ts';
 import { teamRecords } from '../identity/model/team-records.ts';
 import { findUserIdByName, userRecords } from '../identity/model/user-records.ts';
