@@ -1,6 +1,4 @@
 /** The frame of the console: signing in and out, messages, and the served files. */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import type { Page } from '@keelson/testkit/chromium';
 import { describe, expect, test } from 'vitest';
 import { expectFitsTelephone, PATIENCE_MS, signIn, titled, useConsole } from './console-harness.ts';
@@ -314,31 +312,6 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'typed', exact: true }).waitFor();
     await create.and(page.locator(':focus')).waitFor();
-    expect(problems).toEqual([]);
-  });
-
-  test('shows what a page does as commands, which do the same in the same namespace', async () => {
-    await site.secrets('sys/namespaces/shell', {});
-    await site.secrets(
-      'sys/policies/acl/there',
-      { policy: 'path "a" { capabilities = [] }' },
-      'shell',
-    );
-    const { page, problems } = await openConsole();
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await signIn(page, site.rootToken(), 'shell');
-    await goTo(page, 'Policies');
-    await page.getByRole('link', { name: 'there' }).waitFor();
-    await page.getByText('As a command').click();
-    const copied = async (tool: string): Promise<string> => {
-      await page.getByRole('button', { name: `Copy the command for ${tool}` }).click();
-      return page.evaluate<string>('navigator.clipboard.readText()');
-    };
-    expect(await copied('vault')).toBe('VAULT_NAMESPACE=shell vault policy list');
-    const { stdout } = await promisify(execFile)('sh', ['-c', await copied('curl')], {
-      env: { ...process.env, KEELSON_TOKEN: site.rootToken() },
-    });
-    expect(JSON.parse(stdout).data.keys).toContain('there');
     expect(problems).toEqual([]);
   });
 

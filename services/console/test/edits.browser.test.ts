@@ -345,6 +345,36 @@ describe('an edited thing', { timeout: PATIENCE_MS * 2 }, () => {
     expect(problems).toEqual([]);
   });
 
+  test('is edited in a panel at the right edge, which fills a telephone', async () => {
+    const { page, problems } = await site.openSignedIn('/ui/certificates/pki?tab=roles');
+    const edit = page.getByRole('button', { name: 'Edit web' });
+    const panel = page.getByRole('dialog', { name: 'Edit the role web' });
+    const save = panel.getByRole('button', { name: 'Save' });
+    const sizes = [
+      { width: 1280, height: 800 },
+      { width: 360, height: 640 },
+    ];
+    for (const viewport of sizes) {
+      await page.setViewportSize(viewport);
+      await edit.click();
+      const { x = 0, y, width = 0, height } = (await panel.boundingBox()) ?? {};
+      // The backdrop ends where the scrollbar of the page begins.
+      const behind = await page.locator('.backdrop').boundingBox();
+      expect({ right: x + width, y, height }).toEqual({
+        right: behind?.width,
+        y: 0,
+        height: viewport.height,
+      });
+      expect(x === 0).toBe(viewport.width === 360);
+      // A long form can be saved without scrolling to its end.
+      const { y: top = Infinity } = (await save.boundingBox()) ?? {};
+      expect(top).toBeLessThan(viewport.height);
+      await page.keyboard.press('Escape');
+      await edit.and(page.locator(':focus')).waitFor();
+    }
+    expect(problems).toEqual([]);
+  });
+
   test('keeps a value that it does not show, unless a person replaces or empties it', async () => {
     const { runId, workspaceId, claim } = await addPlannedRun(site, 'secretive');
     for (const key of ['kept', 'replaced', 'emptied'])

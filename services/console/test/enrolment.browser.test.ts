@@ -47,12 +47,12 @@ describe('EST', { timeout: PATIENCE_MS }, () => {
     const rules = 'path "devices/roles/device/est/*" { capabilities = ["create", "update"] }';
     await site.secrets('sys/policies/acl/enrolls', { policy: rules }, BRANCH);
     const { auth } = await site.secrets('auth/token/create', { policies: ['enrolls'] }, BRANCH);
-    const card = page.locator('.card').filter({ hasText: 'Addresses for devices' });
-    await card.getByText('As a command').click();
-    const lines = await card
+    await page.getByRole('button', { name: 'Commands', exact: true }).click();
+    const section = page.getByRole('dialog').getByRole('region', { name: 'Addresses for devices' });
+    const lines = await section
       .locator('.command')
       .evaluateAll((all: { textContent: string }[]) => all.map(({ textContent }) => textContent));
-    const commands = await card.locator('.command code').allTextContents();
+    const commands = await section.locator('.command code').allTextContents();
     expect(
       lines.some((line) => line.startsWith('estclient') && line.includes('-aps printers')),
     ).toBe(true);

@@ -81,6 +81,10 @@ describe('gallery', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('dialog').waitFor();
     expect(await faultsInVariants(page)).toEqual({});
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Commands', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Commands of this page' }).waitFor();
+    expect(await faultsInVariants(page)).toEqual({});
     await page.context().close();
   });
 });

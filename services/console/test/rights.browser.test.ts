@@ -62,7 +62,7 @@ beforeAll(async () => {
 
 /** Names of buttons that only read; the revocation list is rebuilt by a GET request. */
 const READING =
-  /^(Copy|Download|Take a snapshot$|Previous$|Next$|Compare|Search|Show|Look up|all$|Rebuild the list$|Export as |Hide these steps$)/;
+  /^(Commands$|Copy|Download|Take a snapshot$|Previous$|Next$|Compare|Search|Show|Look up|all$|Rebuild the list$|Export as |Hide these steps$)/;
 
 /** Names of the buttons that remain when those that only read, filter or unfold are left out. */
 const offeredOn = async (

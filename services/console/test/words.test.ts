@@ -79,7 +79,7 @@ const NAMED: readonly (readonly [element: RegExp, attribute: string, kind: Kind]
   [/Button$/, 'label', 'button'],
   [/Button$/, 'confirm', 'button'],
   [/^Edit(?:Form|Button)$/, 'save', 'button'],
-  [/^(?:Card|Page|Modal|ActionButton|EditButton)$/, 'title', 'heading'],
+  [/^(?:Card|Page|Modal|SidePanel|Commands|ActionButton|EditButton)$/, 'title', 'heading'],
 ];
 
 const kindOf = (name: string): Kind => {

@@ -70,7 +70,10 @@ const Orders = ({ mount, id, name }: { mount: string; id: string; name: string }
           />
         )}
       </Loaded>
-      <Commands commands={[secretsCurl('GET', path), vaultCommand(`vault read ${path}`)]} />
+      <Commands
+        title={`Orders of ${name}`}
+        commands={[secretsCurl('GET', path), vaultCommand(`vault read ${path}`)]}
+      />
     </section>
   );
 };

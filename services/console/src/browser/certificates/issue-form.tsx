@@ -159,6 +159,7 @@ export const IssueForm = (props: {
         {csr.trim() === '' ? 'Issue the certificate' : 'Sign the request'}
       </button>
       <Commands
+        title={`Issue by ${role}`}
         commands={[
           secretsCurl('POST', path, redactedBody),
           vaultCommand(`vault write ${path} common_name=${name.trim() || '…'} ttl=${ttl}`),

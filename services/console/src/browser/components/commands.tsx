@@ -1,12 +1,15 @@
 /** The same action as `curl` and as the compatible command line, ready to copy. */
+import { useContext, useLayoutEffect, useRef } from 'react';
 import { readSession } from '../api/session.ts';
+import {
+  type Command,
+  type CommandRegistry,
+  CommandsOfPage,
+  TitleOfPart,
+} from './command-registry.ts';
 import { CopyButton } from './copy-button.tsx';
 
-export interface Command {
-  /** "curl", or the name of the tool. */
-  readonly tool: string;
-  readonly text: string;
-}
+export type { Command };
 
 /** Quotes a text as one word of a shell command. */
 export const quoted = (text: string): string =>
@@ -73,17 +76,46 @@ export const workspacesCurl = (method: string, path: string, body?: object): Com
     body,
   );
 
-/** The commands; nothing where there are none. */
-export const Commands = ({ commands }: { commands: readonly Command[] }) =>
-  commands.length === 0 ? null : (
+/** Commands, one below the other. */
+export const CommandList = ({ commands }: { commands: readonly Command[] }) =>
+  commands.map(({ tool, text }) => (
+    <div className="command" key={`${tool} ${text}`}>
+      <span className="tool">{tool}</span>
+      <code>{text}</code>
+      <CopyButton text={text} label={`Copy the command for ${tool}`} />
+    </div>
+  ));
+
+interface CommandsProps {
+  readonly commands: readonly Command[];
+  /** The heading, where it is not the title of the card. */
+  readonly title?: string | undefined;
+}
+
+/** Registers commands with the page, as they are now. */
+const OfPage = (props: CommandsProps & { readonly registry: CommandRegistry }) => {
+  const { registry, commands } = props;
+  const titleOfPart = useContext(TitleOfPart);
+  const title = props.title ?? titleOfPart;
+  const place = useRef<HTMLSpanElement>(null);
+  const content = JSON.stringify([title, commands]);
+  useLayoutEffect(
+    () =>
+      place.current === null ? undefined : registry.add({ title, commands, place: place.current }),
+    [registry, content],
+  );
+  return <span hidden ref={place} />;
+};
+
+/** The commands: on a page in its panel, and in a dialog below its fields; nothing where there are none. */
+export const Commands = (props: CommandsProps) => {
+  const registry = useContext(CommandsOfPage);
+  if (props.commands.length === 0) return null;
+  if (registry !== undefined) return <OfPage {...props} registry={registry} />;
+  return (
     <details className="commands">
       <summary>As a command</summary>
-      {commands.map(({ tool, text }) => (
-        <div className="command" key={`${tool} ${text}`}>
-          <span className="tool">{tool}</span>
-          <code>{text}</code>
-          <CopyButton text={text} label={`Copy the command for ${tool}`} />
-        </div>
-      ))}
+      <CommandList commands={props.commands} />
     </details>
   );
+};

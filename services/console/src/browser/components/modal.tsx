@@ -1,21 +1,29 @@
 import { Dialog, DialogHeading } from '@ariakit/react/dialog';
 import type { ReactNode } from 'react';
+import { CommandsOfPage } from './command-registry.ts';
 
-/** A dialog in front of the page; Escape and a click outside close it, and focus goes back. */
-export const Modal = (props: {
-  title: string;
-  isOpen: boolean;
-  onClose: () => void;
-  children: ReactNode;
-}) => (
+export interface ModalProps {
+  readonly title: string;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+const InFront = (props: ModalProps & { readonly className: string }) => (
   <Dialog
     open={props.isOpen}
     onClose={props.onClose}
     unmountOnHide
-    className="modal"
+    className={props.className}
     backdrop={<div className="backdrop" />}
   >
     <DialogHeading>{props.title}</DialogHeading>
-    {props.children}
+    <CommandsOfPage value={undefined}>{props.children}</CommandsOfPage>
   </Dialog>
 );
+
+/** A dialog in front of the page; Escape and a click outside close it, and focus goes back. */
+export const Modal = (props: ModalProps) => <InFront {...props} className="modal" />;
+
+/** A dialog of the same kind at the right edge of the window, as high as the window. */
+export const SidePanel = (props: ModalProps) => <InFront {...props} className="modal side-panel" />;

@@ -1,4 +1,6 @@
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { CommandsOfPage, createCommandRegistry, TitleOfPart } from './command-registry.ts';
+import { CommandsButton } from './commands-button.tsx';
 
 export const useTitle = (title: string): void => {
   useEffect(() => {
@@ -18,17 +20,23 @@ export const Page = (props: {
   children: ReactNode;
 }) => {
   useTitle(props.windowTitle ?? props.title);
+  const [commands] = useState(createCommandRegistry);
   return (
-    <>
-      <header className={props.isSticky === true ? 'page-head sticky' : 'page-head'}>
-        <div>
-          <h1>{props.title}</h1>
-          {props.lead !== undefined && <p className="lead">{props.lead}</p>}
-        </div>
-        {props.actions !== undefined && <div className="page-actions">{props.actions}</div>}
-      </header>
-      {props.children}
-    </>
+    <CommandsOfPage value={commands}>
+      <TitleOfPart value={props.title}>
+        <header className={props.isSticky === true ? 'page-head sticky' : 'page-head'}>
+          <div>
+            <h1>{props.title}</h1>
+            {props.lead !== undefined && <p className="lead">{props.lead}</p>}
+          </div>
+          <div className="page-actions">
+            {props.actions}
+            <CommandsButton />
+          </div>
+        </header>
+        {props.children}
+      </TitleOfPart>
+    </CommandsOfPage>
   );
 };
 
@@ -40,7 +48,11 @@ export const Card = (props: { title?: string; actions?: ReactNode; children: Rea
         {props.actions !== undefined && <div className="page-actions">{props.actions}</div>}
       </div>
     )}
-    {props.children}
+    {props.title === undefined ? (
+      props.children
+    ) : (
+      <TitleOfPart value={props.title}>{props.children}</TitleOfPart>
+    )}
   </section>
 );
 

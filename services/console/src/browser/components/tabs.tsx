@@ -1,5 +1,6 @@
 import { Tab, TabList, TabPanel, TabProvider } from '@ariakit/react/tab';
 import type { ReactNode } from 'react';
+import { TitleOfPart } from './command-registry.ts';
 
 export interface TabItem<Name extends string> {
   readonly name: Name;
@@ -30,9 +31,9 @@ export function Tabs<Name extends string>(props: {
           </Tab>
         ))}
       </TabList>
-      {items.map(({ name, content }) => (
+      {items.map(({ name, title, content }) => (
         <TabPanel key={name} tabId={name} focusable={false}>
-          {name === selected && content()}
+          {name === selected && <TitleOfPart value={title}>{content()}</TitleOfPart>}
         </TabPanel>
       ))}
     </TabProvider>

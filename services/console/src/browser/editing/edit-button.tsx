@@ -1,7 +1,7 @@
-/** A button that reads a thing as it is stored now, and opens a dialog with the form that edits it. */
+/** A button that reads a thing as it is stored now, and opens a panel with the form that edits it. */
 import { useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
-import { Modal } from '../components/modal.tsx';
+import { SidePanel } from '../components/modal.tsx';
 import { Problem } from '../components/page.tsx';
 import { type Edit, EditForm } from './edit-form.tsx';
 import type { FieldValues } from './three-way.ts';
@@ -42,7 +42,7 @@ export const EditButton = <Document, Values extends FieldValues>(
       >
         {label}
       </button>
-      <Modal title={title} isOpen={opened !== undefined} onClose={close}>
+      <SidePanel title={title} isOpen={opened !== undefined} onClose={close}>
         {opened !== undefined && 'problem' in opened && <Problem>{opened.problem}</Problem>}
         {opened !== undefined && 'document' in opened && (
           <EditForm
@@ -59,7 +59,7 @@ export const EditButton = <Document, Values extends FieldValues>(
             }
           />
         )}
-      </Modal>
+      </SidePanel>
     </>
   );
 };

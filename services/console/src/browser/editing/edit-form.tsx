@@ -206,7 +206,10 @@ export const EditForm = <Document, Values extends FieldValues>(
           {props.fields({ ...draft.base, ...draft.carried }, draft.document)}
         </Fragment>
       </FaultsOfForm>
-      <Commands commands={[target.command(body), ...(props.commands?.(body) ?? [])]} />
+      <Commands
+        title={label}
+        commands={[target.command(body), ...(props.commands?.(body) ?? [])]}
+      />
       <div className="form-actions">
         <button type="submit" className="primary" disabled={saving.isPending}>
           {saving.isPending ? 'Working…' : (props.save ?? 'Save')}

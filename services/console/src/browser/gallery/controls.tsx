@@ -1,6 +1,7 @@
 /** Type, buttons, fields and messages. */
 import { useState } from 'react';
 import { ActionButton } from '../components/action-button.tsx';
+import { Commands } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Lifetime } from '../components/lifetime.tsx';
 import { Skeleton } from '../components/loaded.tsx';
@@ -59,6 +60,9 @@ const Buttons = () => (
     >
       <p>Whoever has it can use it no more. This cannot be undone.</p>
     </ActionButton>
+    <Commands
+      commands={[{ tool: 'curl', text: 'curl -s https://keelson.example/v1/sys/health' }]}
+    />
   </Card>
 );
 
