@@ -206,7 +206,7 @@ const measureLog = async (site: Site, lines: number): Promise<readonly Figure[]>
         () => log.getByText(`one[${at}]`).waitFor(),
       ),
     );
-  const frame = await longestFrame(page, "document.querySelector('.log')");
+  const frame = await longestFrame(page, "document.querySelector('.log-view')");
   await page.context().close();
   return [
     {

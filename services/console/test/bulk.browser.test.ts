@@ -139,7 +139,7 @@ describe('several at once', { timeout: PATIENCE_MS }, () => {
     await dialog.getByRole('button', { name: 'Add tags to 101 workspaces' }).click();
     await dialog.getByText('101 of 101: 100 done, 1 failed.').waitFor();
     expect((await linesOf(page))[0]).toBe('w-050: failed');
-    expect(await dialog.locator('tbody tr').first().locator('.under').textContent()).not.toBe('');
+    expect(await dialog.locator('tbody tr').first().locator('small').textContent()).not.toBe('');
     await dialog.getByRole('button', { name: 'Close' }).click();
     // The one that failed stays selected.
     await page

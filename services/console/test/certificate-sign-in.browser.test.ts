@@ -103,13 +103,13 @@ describe('a certificate', { timeout: PATIENCE_MS }, () => {
     await button.waitFor();
     expect(await page.getByText('hidden').count()).toBe(0);
     // The token stays the last way.
-    expect(await page.locator('.ways > button').allInnerTexts()).toEqual([
+    expect(await page.locator('.login-card-ways > button').allInnerTexts()).toEqual([
       BUTTON,
       'Sign in with a token',
     ]);
     await button.click();
     await page.getByRole('link', { name: 'reader' }).waitFor();
-    await page.locator('.person').getByText('alice').waitFor();
+    await page.locator('.frame-person').getByText('alice').waitFor();
     const ended = page.waitForResponse(/revoke-self/);
     await page.getByRole('button', { name: 'Sign out' }).click();
     expect((await ended).ok()).toBe(true);

@@ -87,7 +87,7 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Switch it on' }).click();
     await dialog.getByRole('button', { name: 'Switch it on' }).click();
     const directoryLines = page
-      .locator('.command')
+      .locator('.commands-command')
       .filter({ hasText: '/v1/second/acme/directory' });
     for (const tool of ['certbot', 'lego', 'Caddy', 'cert-manager', 'step'])
       await directoryLines
@@ -144,7 +144,7 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     const shownFor = async (button: string): Promise<readonly string[]> => {
       await page.getByRole('button', { name: button }).click();
       await dialog.getByText('As a command').click();
-      return dialog.locator('.command code').allTextContents();
+      return dialog.locator('.commands-command code').allTextContents();
     };
     const shown = await shownFor('Switch it on');
     const ofCurl = shown.filter((command) => command.startsWith('curl '));

@@ -151,11 +151,11 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     await page.keyboard.press('Control+k');
     // The results for an empty text: the first item is selected, and Replication is among the
     // others.
-    await page.locator('.found-item[data-active-item]').waitFor();
+    await page.locator('[role=option][data-active-item]').waitFor();
     await page.getByRole('option', { name: /Replication/ }).waitFor();
     // Text and Enter within one task, so that nothing can be rendered or selected in between.
     await page.evaluate(`{
-      const input = document.querySelector('.search-input');
+      const input = document.querySelector('[role=combobox]');
       const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
       set.call(input, 'repli');
       input.dispatchEvent(new InputEvent('input', { bubbles: true }));
@@ -296,7 +296,7 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     const create = page.getByRole('button', { name: 'Create namespace' });
     await create.waitFor();
     await page.keyboard.press('Tab');
-    await page.locator('.skip:focus').waitFor();
+    await page.locator('.frame-skip:focus').waitFor();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     await create.and(page.locator(':focus')).waitFor();
@@ -381,7 +381,7 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     await signIn(page, site.rootToken(), 'planned');
     await page.getByRole('button', { name: 'Close' }).waitFor({ state: 'detached' });
     await goTo(page, 'Custom messages');
-    const names = page.getByRole('table', { name: 'Messages' }).locator('.title');
+    const names = page.getByRole('table', { name: 'Messages' }).locator('bdi');
     await page.getByText('Page 1 of 2 · 53 in all').waitFor();
     await page.getByRole('button', { name: 'Next' }).click();
     await expect.poll(() => names.count()).toBe(3);
@@ -439,7 +439,7 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     await dialog.getByText('Hello').waitFor();
     // The dialog opens at the start of its text, with its close button visible.
     const tops = await page.evaluate<number[]>(
-      "[document.querySelector('dialog'), document.querySelector('dialog .text')].map((one) => one.scrollTop)",
+      "[document.querySelector('dialog'), document.querySelector('dialog section')].map((one) => one.scrollTop)",
     );
     expect(tops).toEqual([0, 0]);
     const close = await dialog.getByRole('button', { name: 'Close' }).boundingBox();

@@ -48,7 +48,7 @@ describe('a distributed cluster', { timeout: PATIENCE_MS }, () => {
     expect(await faultsInVariants(page, 'initialize')).toEqual({});
     await page.getByRole('button', { name: 'Generate the keys' }).click();
     await page.getByText('never again').waitFor();
-    const shares = await page.locator('.shares code').allTextContents();
+    const shares = await page.locator('.init-wizard-shares code').allTextContents();
     rootToken = (await page.getByText('First token').locator('code').textContent()) ?? '';
     expect(shares).toHaveLength(3);
     expect(await faultsInVariants(page, 'new keys')).toEqual({});

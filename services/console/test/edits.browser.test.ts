@@ -359,7 +359,7 @@ describe('an edited thing', { timeout: PATIENCE_MS * 2 }, () => {
       await edit.click();
       const { x = 0, y, width = 0, height } = (await panel.boundingBox()) ?? {};
       // The backdrop ends where the scrollbar of the page begins.
-      const behind = await page.locator('.backdrop').boundingBox();
+      const behind = await page.locator('.modal-backdrop').boundingBox();
       expect({ right: x + width, y, height }).toEqual({
         right: behind?.width,
         y: 0,

@@ -50,9 +50,9 @@ describe('EST', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Commands', exact: true }).click();
     const section = page.getByRole('dialog').getByRole('region', { name: 'Addresses for devices' });
     const lines = await section
-      .locator('.command')
+      .locator('.commands-command')
       .evaluateAll((all: { textContent: string }[]) => all.map(({ textContent }) => textContent));
-    const commands = await section.locator('.command code').allTextContents();
+    const commands = await section.locator('.commands-command code').allTextContents();
     expect(
       lines.some((line) => line.startsWith('estclient') && line.includes('-aps printers')),
     ).toBe(true);

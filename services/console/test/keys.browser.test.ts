@@ -123,7 +123,7 @@ describe('keys of an authority', { timeout: PATIENCE_MS }, () => {
       secrets: lists,
     });
     await page.getByRole('table', { name: 'Keys' }).getByText('seen').waitFor();
-    expect(await page.locator('main .card button:not(.small)').count()).toBe(0);
+    expect(await page.locator('main .card button:not(.button-small)').count()).toBe(0);
     expect(await page.getByRole('alert').count()).toBe(0);
     const issues = await tokenOf(
       'issues',

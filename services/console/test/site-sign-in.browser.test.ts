@@ -42,7 +42,7 @@ describe('the page of sign-ins', { timeout: PATIENCE_MS }, () => {
       'Client ID',
       'Client secret',
     ]);
-    expect(await form.locator('.problem').count()).toBe(0);
+    expect(await form.locator('.page-problem').count()).toBe(0);
     expect(await faultsInVariants(page, 'site sign-in, refused')).toEqual({});
     expect((await settings('sso')).enabled).toBe(false);
 

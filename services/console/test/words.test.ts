@@ -79,13 +79,17 @@ const NAMED: readonly (readonly [element: RegExp, attribute: string, kind: Kind]
   [/Button$/, 'label', 'button'],
   [/Button$/, 'confirm', 'button'],
   [/^Edit(?:Form|Button)$/, 'save', 'button'],
-  [/^(?:Card|Page|Modal|SidePanel|Commands|ActionButton|EditButton)$/, 'title', 'heading'],
+  [
+    /^(?:Card|LoginCard|Page|Modal|SidePanel|Commands|ActionButton|EditButton)$/,
+    'title',
+    'heading',
+  ],
 ];
 
 const kindOf = (name: string): Kind => {
-  if (name === 'button') return 'button';
-  if (/^(?:h[1-6]|legend|summary)$/.test(name)) return 'heading';
-  return name === 'label' ? 'label' : 'text';
+  if (name === 'Button') return 'button';
+  if (/^(?:(?:Page|Card|Part)Heading|legend|Summary)$/.test(name)) return 'heading';
+  return /^(?:Choice)?Label$/.test(name) ? 'label' : 'text';
 };
 
 const shownIn = (file: string): readonly Shown[] => {

@@ -14,10 +14,12 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
     const { runId, claim, log, finish } = await addPlannedRun(site, 'approved');
     const { page, problems } = await site.openSignedIn(`/app/acme/approved/runs/${runId}`);
     await page.getByText('2 to add, 0 to change, 0 to destroy').waitFor();
-    const change = page.locator('.change.create').filter({ hasText: 'machine.one' });
+    const change = page
+      .locator('.changed-thing[data-kind=create]')
+      .filter({ hasText: 'machine.one' });
     await change.getByText('will be created').click();
     await change.getByText('(known after apply)').waitFor();
-    await page.locator('.change.update').getByText('count').waitFor();
+    await page.locator('.changed-thing[data-kind=update]').getByText('count').waitFor();
     await page.getByText('Log').first().click();
     await page.getByText('Terraform will perform the following actions:').waitFor();
     await page.getByRole('button', { name: 'Confirm and apply' }).click();
@@ -69,13 +71,13 @@ describe('workspaces', { timeout: PATIENCE_MS }, () => {
       },
     });
     const { page, problems } = await site.openSignedIn(`/app/acme/large/runs/${runId}`);
-    const addresses = page.locator('.change code');
+    const addresses = page.locator('.changed-thing code');
     await addresses.first().waitFor();
     expect(await addresses.first().innerText()).toBe('module.old.machine.lost[0]');
     await page.getByText('will be destroyed: its module is gone').first().waitFor();
     await page.getByText('leaves the state, and is not destroyed').waitFor();
     // Only the changes in view are in the document.
-    expect(await page.locator('.change').count()).toBeLessThan(150);
+    expect(await page.locator('.changed-thing').count()).toBeLessThan(150);
     await page.getByLabel('Part of the address').fill('many[9999]');
     await page.getByRole('button', { name: 'machine.many[9999]' }).click();
     await page.getByText('"many-9999"').waitFor();

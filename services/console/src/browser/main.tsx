@@ -7,10 +7,7 @@ import { createQueryClient } from './api/queries.ts';
 import { router } from './app/router.ts';
 import { applyTheme } from './look/theme.ts';
 import './look/tokens.css';
-import './look/base.css';
-import './look/controls.css';
-import './look/frame.css';
-import './look/pages.css';
+import './look/reset.css';
 
 // A file is missing because a new version, with other file names, was installed after the page was
 // loaded.

@@ -11,6 +11,7 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
@@ -37,9 +38,9 @@ const add = async (name: string, password: string): Promise<void> => {
 };
 
 const NameField = (props: { value?: string }) => (
-  <label>
+  <Label>
     Name by which you know it
-    <input
+    <Input
       name="name"
       required
       maxLength={100}
@@ -47,7 +48,7 @@ const NameField = (props: { value?: string }) => (
       placeholder="work phone"
       defaultValue={props.value}
     />
-  </label>
+  </Label>
 );
 
 const AddPasskey = () => (
@@ -63,10 +64,10 @@ const AddPasskey = () => (
       without a name and a password.
     </p>
     <NameField />
-    <label>
+    <Label>
       Your password (empty, if you have none)
-      <input name="password" type="password" autoComplete="current-password" />
-    </label>
+      <Input name="password" type="password" autoComplete="current-password" />
+    </Label>
   </ActionButton>
 );
 
@@ -74,7 +75,7 @@ const RenamePasskey = ({ id, attributes: { name } }: Resource<Passkey>) => (
   <ActionButton
     label="Rename"
     name={`Rename ${name}`}
-    className="small"
+    look="small"
     title={`Rename "${name}"`}
     confirm="Rename it"
     act={({ text }) =>

@@ -1,11 +1,14 @@
-import { Link } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { callWorkspaces } from '../api/workspaces-api.ts';
 import { fieldsOf } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { Input, Label, Pair } from '../components/fields.tsx';
 import { Card, Problem } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
+import { Hint } from '../components/text.tsx';
 
 const bodyOf = (current: string, next: string): object => ({
   data: {
@@ -32,15 +35,15 @@ export const PasswordCard = ({ username }: { username: string }) => {
     <Card title="Password">
       <form onSubmit={submit} aria-label="Change the password">
         {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
-        <input type="hidden" name="username" autoComplete="username" value={username} readOnly />
-        <div className="pair">
-          <label>
+        <Input type="hidden" name="username" autoComplete="username" value={username} readOnly />
+        <Pair>
+          <Label>
             Current password
-            <input name="current" type="password" autoComplete="current-password" required />
-          </label>
-          <label>
+            <Input name="current" type="password" autoComplete="current-password" required />
+          </Label>
+          <Label>
             New password
-            <input
+            <Input
               name="next"
               type="password"
               autoComplete="new-password"
@@ -48,15 +51,15 @@ export const PasswordCard = ({ username }: { username: string }) => {
               maxLength={1024}
               required
             />
-          </label>
-        </div>
-        <p className="hint">
+          </Label>
+        </Pair>
+        <Hint>
           At least 12 characters. An account without a password, or whose password is forgotten,
-          gets one by <Link to="/app/new-password">the link of a mail</Link>.
-        </p>
-        <button type="submit" className="primary" disabled={action.isPending}>
+          gets one by <PageLink to="/app/new-password">the link of a mail</PageLink>.
+        </Hint>
+        <Button type="submit" look="primary" disabled={action.isPending}>
           Change password
-        </button>
+        </Button>
         <Commands commands={[workspacesCurl('PATCH', 'account/password', bodyOf('…', '…'))]} />
       </form>
     </Card>

@@ -4,10 +4,15 @@ import { useAction, useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
 import { ActionButton, fieldsOf } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
+import { Callout } from '../components/callout.tsx';
 import { workspacesCurl } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
+import { FormActions, Input, Label } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Problem } from '../components/page.tsx';
+import { Secret } from '../components/secret.tsx';
+import { Code } from '../components/text.tsx';
 import { QrCode } from './qr-code.tsx';
 
 type TwoFactor = ResourceAttributes['two-factors'];
@@ -24,20 +29,20 @@ const factorOf = (code: string): object =>
   /^\d{1,8}$/.test(code) ? { passcode: code } : { 'recovery-code': code };
 
 const RecoveryCodes = ({ codes }: { codes: readonly string[] }) => (
-  <div role="status" className="hindrance" aria-label="Recovery codes">
+  <Callout role="status" aria-label="Recovery codes">
     <p>
       These recovery codes are shown now and never again. Keep them apart from your authenticator
       app: each stands in for one passcode when the app is lost.
     </p>
-    <ul className="codes">
+    <ul>
       {codes.map((code) => (
         <li key={code}>
-          <code>{code}</code>
+          <Code>{code}</Code>
         </li>
       ))}
     </ul>
     <CopyButton text={codes.join('\n')} label="Copy the recovery codes" />
-  </div>
+  </Callout>
 );
 
 /** The key for the app, and the first passcode that proves that the app has it. */
@@ -60,12 +65,11 @@ const Enrolment = (props: {
       <p>Scan the picture with your authenticator app, or type the key into it.</p>
       <QrCode text={props.address} label="The key as a QR code" />
       <p>
-        <code className="secret">{props.secret}</code>{' '}
-        <CopyButton text={props.secret} label="Copy the key" />
+        <Secret>{props.secret}</Secret> <CopyButton text={props.secret} label="Copy the key" />
       </p>
-      <label>
+      <Label>
         Passcode that the app shows
-        <input
+        <Input
           name="passcode"
           inputMode="numeric"
           autoComplete="one-time-code"
@@ -73,10 +77,10 @@ const Enrolment = (props: {
           maxLength={8}
           required
         />
-      </label>
-      <button type="submit" className="primary" disabled={action.isPending}>
+      </Label>
+      <Button type="submit" look="primary" disabled={action.isPending}>
         Turn it on
-      </button>
+      </Button>
     </form>
   );
 };
@@ -97,22 +101,22 @@ const Begin = (props: { onBegun: (attributes: TwoFactor) => void }) => {
         With two-factor authentication, a sign-in with your password also asks for a passcode of an
         authenticator app. Organizations may require it.
       </p>
-      <label>
+      <Label>
         Password of your account
-        <input name="password" type="password" autoComplete="current-password" required />
-      </label>
-      <button type="submit" disabled={action.isPending}>
+        <Input name="password" type="password" autoComplete="current-password" required />
+      </Label>
+      <Button type="submit" disabled={action.isPending}>
         Set it up
-      </button>
+      </Button>
     </form>
   );
 };
 
 const CodeField = () => (
-  <label>
+  <Label>
     Passcode or recovery code
-    <input name="code" autoComplete="one-time-code" maxLength={64} required />
-  </label>
+    <Input name="code" autoComplete="one-time-code" maxLength={64} required />
+  </Label>
 );
 
 const Enabled = (props: {
@@ -123,7 +127,7 @@ const Enabled = (props: {
     <p>
       It is on. {props.left} of your recovery {props.left === 1 ? 'codes is' : 'codes are'} left.
     </p>
-    <div className="form-actions">
+    <FormActions>
       <ActionButton
         label="Replace recovery codes"
         title="Replace the recovery codes?"
@@ -163,13 +167,13 @@ const Enabled = (props: {
         ]}
       >
         <p>Your password alone signs in then. Organizations that require it keep you out.</p>
-        <label>
+        <Label>
           Password of your account
-          <input name="password" type="password" autoComplete="current-password" required />
-        </label>
+          <Input name="password" type="password" autoComplete="current-password" required />
+        </Label>
         <CodeField />
       </ActionButton>
-    </div>
+    </FormActions>
   </>
 );
 

@@ -4,6 +4,8 @@ import type { FormEvent } from 'react';
 import { useDocument } from '../api/queries.ts';
 import type { ListDocument } from '../api/workspaces-api.ts';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { Input, Label, SelectField } from '../components/fields.tsx';
+import { FilterForm, SearchButton } from '../components/filter-form.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
@@ -32,36 +34,36 @@ const Filters = (props: { search: ActivitySearch; onChange: (next: ActivitySearc
     );
   };
   return (
-    <form className="selection" role="search" aria-label="Activity" onSubmit={submit}>
-      <label>
+    <FilterForm aria-label="Activity" onSubmit={submit}>
+      <Label>
         User
-        <input name="who" type="search" autoComplete="off" defaultValue={who ?? ''} />
-      </label>
-      <label>
+        <Input name="who" type="search" autoComplete="off" defaultValue={who ?? ''} />
+      </Label>
+      <Label>
         What
-        <select name="what" defaultValue={what ?? ''}>
+        <SelectField name="what" defaultValue={what ?? ''}>
           <option value="">Everything</option>
           {Object.entries(TYPE_WORDS).map(([type, words]) => (
             <option key={type} value={type}>
               {words}
             </option>
           ))}
-        </select>
-      </label>
-      <label>
+        </SelectField>
+      </Label>
+      <Label>
         Workspace
-        <input name="workspace" type="search" autoComplete="off" defaultValue={workspace ?? ''} />
-      </label>
-      <label>
+        <Input name="workspace" type="search" autoComplete="off" defaultValue={workspace ?? ''} />
+      </Label>
+      <Label>
         From
-        <input name="from" type="date" defaultValue={from ?? ''} />
-      </label>
-      <label>
+        <Input name="from" type="date" defaultValue={from ?? ''} />
+      </Label>
+      <Label>
         To
-        <input name="to" type="date" defaultValue={to ?? ''} />
-      </label>
-      <button type="submit">Search</button>
-    </form>
+        <Input name="to" type="date" defaultValue={to ?? ''} />
+      </Label>
+      <SearchButton />
+    </FilterForm>
   );
 };
 

@@ -1,6 +1,6 @@
 /** The name of what an event has changed, with a link to its page while it has one. */
-import { Link } from '@tanstack/react-router';
 import type { Resource } from '../api/workspaces-api.ts';
+import { PageLink } from '../components/page-link.tsx';
 import type { WorkspaceTab } from '../workspaces/workspace-tab.ts';
 import { type AuditEvent, type ChangedType } from './event-words.ts';
 
@@ -43,40 +43,43 @@ export const EventLink = (props: { organization: string; event: Resource<AuditEv
   if (attributes.action === 'destroy' || (isInWorkspace && workspace === null)) return text;
   if (type === 'run' && workspace !== null)
     return (
-      <Link
+      <PageLink
         to="/app/$organization/$workspace/runs/$run"
         params={{ organization, workspace, run: id }}
       >
         {text}
-      </Link>
+      </PageLink>
     );
   const tab = TABS[type];
   if (workspace !== null && tab !== undefined)
     return (
-      <Link
+      <PageLink
         to="/app/$organization/workspaces/$workspace"
         params={{ organization, workspace }}
         search={tab === 'overview' ? {} : { tab }}
       >
         {text}
-      </Link>
+      </PageLink>
     );
   if (type === 'team')
     return (
-      <Link to="/app/$organization/teams/$team" params={{ organization, team: id }}>
+      <PageLink to="/app/$organization/teams/$team" params={{ organization, team: id }}>
         {text}
-      </Link>
+      </PageLink>
     );
   if (type === 'oauth_client')
     return (
-      <Link to="/app/$organization/version-control/$client" params={{ organization, client: id }}>
+      <PageLink
+        to="/app/$organization/version-control/$client"
+        params={{ organization, client: id }}
+      >
         {text}
-      </Link>
+      </PageLink>
     );
   return hasPage(type) ? (
-    <Link to={PAGES[type]} params={{ organization }}>
+    <PageLink to={PAGES[type]} params={{ organization }}>
       {text}
-    </Link>
+    </PageLink>
   ) : (
     text
   );

@@ -8,10 +8,12 @@ import { ApiTokens } from '../components/api-tokens.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
+import { Input, Label, TextArea } from '../components/fields.tsx';
 import { formatDistance } from '../components/format.ts';
 import { Card, Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
+import { Code, PartHeading } from '../components/text.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { workspaceTarget } from '../editing/edit-target.ts';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
@@ -36,7 +38,7 @@ const Agents = ({ pool }: { pool: Resource<Pool> }) => {
   const path = `agent-pools/${pool.id}/agents`;
   return (
     <>
-      <h3>Agents</h3>
+      <PartHeading>Agents</PartHeading>
       <PagedList<Agent>
         name={`agents-of-${pool.attributes.name}`}
         path={path}
@@ -77,7 +79,7 @@ const Agents = ({ pool }: { pool: Resource<Pool> }) => {
 
 const Tokens = ({ pool }: { pool: Resource<Pool> }) => (
   <>
-    <h3>Tokens</h3>
+    <PartHeading>Tokens</PartHeading>
     <ApiTokens
       path={`agent-pools/${pool.id}/authentication-tokens`}
       owner={pool.attributes.name}
@@ -113,22 +115,22 @@ const EditPool = ({ pool: { id, attributes } }: { pool: Resource<Pool> }) => (
     bodyOf={changedPool}
     fields={(values) => (
       <>
-        <label>
+        <Label>
           Name
-          <input name="name" required autoComplete="off" defaultValue={values.name} />
-        </label>
-        <label>
+          <Input name="name" required autoComplete="off" defaultValue={values.name} />
+        </Label>
+        <Label>
           What alone runs may reach (one on each line, empty for everything that their agents
           permit)
-          <textarea
+          <TextArea
             name="allowed-egress"
             rows={4}
             spellCheck={false}
             defaultValue={values['allowed-egress']}
           />
-        </label>
+        </Label>
         <p>
-          Addresses, CIDR ranges and names of hosts; <code>*.example.com</code> is every host of the
+          Addresses, CIDR ranges and names of hosts; <Code>*.example.com</Code> is every host of the
           domain. The control plane is always reached.
         </p>
       </>
@@ -160,10 +162,10 @@ export const AgentPoolsPage = () => {
             act={({ text }) => callWorkspaces('POST', path, { body: poolBody(text('name')) })}
             commands={[workspacesCurl('POST', path, poolBody('…'))]}
           >
-            <label>
+            <Label>
               Name
-              <input name="name" required autoComplete="off" />
-            </label>
+              <Input name="name" required autoComplete="off" />
+            </Label>
           </ActionButton>
         )
       }

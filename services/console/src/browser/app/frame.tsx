@@ -1,9 +1,17 @@
 /** The frame of every page: navigation, current location and session. */
-import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { Outlet, useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
 import { isSignedIn, useSession } from '../api/session.ts';
+import { Anchor } from '../components/anchor.tsx';
+import { Button } from '../components/button.tsx';
+import { classes } from '../components/classes.ts';
+import { MainContent } from '../components/main-content.tsx';
 import { Notices } from '../components/notices.tsx';
 import { Card, Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
+import { Small } from '../components/text.tsx';
+import barStyles from '../components/top-bar.module.css';
+import { TopBar } from '../components/top-bar.tsx';
 import { ShownMessages } from '../messages/shown-messages.tsx';
 import { hindranceOf } from '../session/cluster-health.ts';
 import { FaultsBanner } from '../session/faults-banner.tsx';
@@ -11,6 +19,7 @@ import { SignInForm } from '../session/sign-in-form.tsx';
 import { SignInPage } from '../session/sign-in-page.tsx';
 import { leaveSession } from '../session/sign-out.ts';
 import { useHealth } from '../session/use-health.ts';
+import styles from './frame.module.css';
 import { NamespaceSwitch } from './namespace-switch.tsx';
 import { Navigation } from './navigation.tsx';
 import { PageAnnouncer } from './page-announcer.tsx';
@@ -34,31 +43,30 @@ const Header = (props: { isMenuOpen: boolean; onMenu: () => void }) => {
   const { data: health } = useHealth();
   const { secrets, person } = useSession();
   return (
-    <header className="top">
-      <button
-        type="button"
-        className="menu-button"
+    <TopBar>
+      <Button
+        className={classes(barStyles['button'], styles['menu'])}
         aria-expanded={props.isMenuOpen}
         aria-controls="navigation"
         onClick={props.onMenu}
       >
         Menu
-      </button>
-      <Link to="/ui/" className="brand">
+      </Button>
+      <PageLink to="/ui/" className={barStyles['brand']}>
         <img src="/ui/keelson.svg" alt="" width="26" height="26" />
         <span>Keelson</span>
-      </Link>
-      <span className="cluster-name">
-        {health?.cluster_name} {health !== undefined && <small>{health.version}</small>}
+      </PageLink>
+      <span className={styles['cluster']}>
+        {health?.cluster_name} {health !== undefined && <Small>{health.version}</Small>}
       </span>
-      <span className="space" />
+      <span className={styles['space']} />
       <SearchButton />
       {secrets !== undefined && <NamespaceSwitch />}
-      {person !== undefined && <span className="person">{person}</span>}
-      <button type="button" className="plain" onClick={() => leaveSession()}>
+      {person !== undefined && <span className={styles['person']}>{person}</span>}
+      <Button look="plain" className={barStyles['button']} onClick={() => leaveSession()}>
         Sign out
-      </button>
-    </header>
+      </Button>
+    </TopBar>
   );
 };
 
@@ -78,30 +86,30 @@ const Shown = () => {
   return (
     <>
       <PageAnnouncer />
-      <a className="skip" href="#content">
+      <Anchor className={styles['skip']} href="#content">
         Skip to the page
-      </a>
+      </Anchor>
       <Header isMenuOpen={isMenuOpen} onMenu={() => setMenuAt(isMenuOpen ? undefined : pathname)} />
-      <div className="frame">
-        <div id="navigation" className={isMenuOpen ? 'side open' : 'side'}>
-          <div className="side-inner">
+      <div className={styles['frame']}>
+        <div id="navigation" className={classes(styles['side'], isMenuOpen && styles['open'])}>
+          <div className={styles['inner']}>
             <Navigation />
           </div>
         </div>
-        <div className="content">
+        <div className={styles['content']}>
           {session.secrets !== undefined && (
             <>
               <FaultsBanner />
               <ShownMessages key="after" isSignedIn />
             </>
           )}
-          <main id="content" tabIndex={-1}>
+          <MainContent id="content" tabIndex={-1}>
             {needed !== undefined && session[needed] === undefined ? (
               <NeedsToken kind={needed} />
             ) : (
               <Outlet />
             )}
-          </main>
+          </MainContent>
         </div>
       </div>
     </>

@@ -1,5 +1,8 @@
 import { useSecret } from '../api/queries.ts';
 import { changeSession, readSession, useSession } from '../api/session.ts';
+import { Label, SelectField } from '../components/fields.tsx';
+import { Unseen } from '../components/text.tsx';
+import styles from './namespace-switch.module.css';
 
 /** The namespaces above a path, without the root: "a", "a/b" for "a/b/c". */
 const ancestorsOf = (path: string): readonly string[] => {
@@ -16,9 +19,10 @@ export const NamespaceSwitch = () => {
   );
   const choices = ['', ...ancestorsOf(namespace), namespace, ...below];
   return (
-    <label className="namespace">
-      <span className="unseen">Namespace</span>
-      <select
+    <Label className={styles['namespace']}>
+      <Unseen>Namespace</Unseen>
+      <SelectField
+        className={styles['field']}
         value={namespace}
         onChange={({ target }) => changeSession({ ...readSession(), namespace: target.value })}
       >
@@ -27,7 +31,7 @@ export const NamespaceSwitch = () => {
             {path === '' ? 'root namespace' : path}
           </option>
         ))}
-      </select>
-    </label>
+      </SelectField>
+    </Label>
   );
 };

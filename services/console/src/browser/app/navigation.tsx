@@ -1,7 +1,11 @@
 /** The products, and the pages of the one in use. */
-import { Link, useLocation } from '@tanstack/react-router';
+import { useLocation } from '@tanstack/react-router';
 import { Boxes, Server, ShieldCheck } from 'lucide-react';
 import { Fragment } from 'react';
+import { Anchor } from '../components/anchor.tsx';
+import { classes } from '../components/classes.ts';
+import { PageLink } from '../components/page-link.tsx';
+import styles from './navigation.module.css';
 import { OrganizationLinks } from './organization-links.tsx';
 import { productAt } from './screens.ts';
 import { useScreens } from './use-screens.ts';
@@ -15,40 +19,44 @@ export const Navigation = () => {
   const shown = products.find(({ title }) => title === current) ?? products[0];
   return (
     <>
-      <nav className="products" aria-label="Products">
+      <nav className={styles['products']} aria-label="Products">
         {products.map(({ title, screens: [first] }) => {
           const Icon = ICONS[title];
           return (
-            <Link
+            <PageLink
               key={title}
               to={first?.to ?? '/ui/'}
+              className={classes(styles['link'], styles['product'])}
               activeOptions={{ exact: true }}
               aria-current={title === shown?.title ? 'true' : undefined}
             >
               <Icon aria-hidden="true" size={16} strokeWidth={1.75} />
               {title}
-            </Link>
+            </PageLink>
           );
         })}
       </nav>
       <nav aria-label="Pages">
-        <ul>
+        <ul className={styles['list']}>
           {shown?.screens.map(({ to, title }) => (
             <Fragment key={to}>
               <li>
-                <Link
+                <PageLink
                   to={to}
+                  className={styles['link']}
                   activeOptions={{ exact: to === '/ui/' || to === '/app' }}
                   activeProps={{ 'aria-current': 'page' }}
                 >
                   {title}
-                </Link>
+                </PageLink>
               </li>
               {to === '/app' && <OrganizationLinks />}
             </Fragment>
           ))}
           <li>
-            <a href="/docs">API reference</a>
+            <Anchor href="/docs" className={styles['link']}>
+              API reference
+            </Anchor>
           </li>
         </ul>
       </nav>

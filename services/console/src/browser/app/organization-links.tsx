@@ -1,8 +1,11 @@
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { Fragment } from 'react';
 import { useDocument } from '../api/queries.ts';
 import type { ListDocument } from '../api/workspaces-api.ts';
+import { classes } from '../components/classes.ts';
+import { PageLink } from '../components/page-link.tsx';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
+import styles from './navigation.module.css';
 
 const SHOWN = 8;
 
@@ -20,10 +23,15 @@ const PAGES = [
 const PageLinks = ({ organization }: { organization: string }) => {
   const may = useOrganizationPermissions(organization);
   return PAGES.filter((page) => !('needs' in page) || may(page.needs)).map(({ to, title }) => (
-    <li key={to} className="sub deeper">
-      <Link to={to} params={{ organization }} activeProps={{ 'aria-current': 'page' }}>
+    <li key={to}>
+      <PageLink
+        to={to}
+        className={classes(styles['link'], styles['deeper'])}
+        params={{ organization }}
+        activeProps={{ 'aria-current': 'page' }}
+      >
         {title}
-      </Link>
+      </PageLink>
     </li>
   ));
 };
@@ -37,14 +45,15 @@ export const OrganizationLinks = () => {
   const shown = current === undefined || listed.includes(current) ? listed : [...listed, current];
   return shown.map((organization) => (
     <Fragment key={organization}>
-      <li className="sub">
-        <Link
+      <li>
+        <PageLink
           to="/app/$organization/workspaces"
+          className={classes(styles['link'], styles['sub'])}
           params={{ organization }}
           activeProps={{ 'aria-current': 'page' }}
         >
           {organization}
-        </Link>
+        </PageLink>
       </li>
       {organization === current && <PageLinks organization={organization} />}
     </Fragment>

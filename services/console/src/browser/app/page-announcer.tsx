@@ -1,5 +1,6 @@
 import { useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import { Unseen } from '../components/text.tsx';
 
 /** A change of page is announced to screen readers by its title, and the keyboard goes on from its beginning. */
 export const PageAnnouncer = () => {
@@ -24,8 +25,8 @@ export const PageAnnouncer = () => {
     return () => observer.disconnect();
   }, []);
   return (
-    <p className="unseen" role="status" aria-label="Page">
+    <Unseen role="status" aria-label="Page">
       {title}
-    </p>
+    </Unseen>
   );
 };

@@ -1,13 +1,15 @@
 import { messageOf } from '../api/api-problem.ts';
+import { Button } from '../components/button.tsx';
 import { Skeleton } from '../components/loaded.tsx';
 import { Page, Problem } from '../components/page.tsx';
+import { Key } from '../components/text.tsx';
 
 export const PageLoading = () => <Skeleton label="Loading the page" />;
 
 export const NotFound = () => (
   <Page title="No such page">
     <p>
-      The address names no page of the console. The search (<kbd>Ctrl</kbd> <kbd>K</kbd>) finds
+      The address names no page of the console. The search (<Key>Ctrl</Key> <Key>K</Key>) finds
       pages and entities by name.
     </p>
   </Page>
@@ -16,8 +18,6 @@ export const NotFound = () => (
 export const PageError = ({ error }: { error: unknown }) => (
   <Page title="The page failed">
     <Problem>{messageOf(error)}</Problem>
-    <button type="button" onClick={() => location.reload()}>
-      Load it again
-    </button>
+    <Button onClick={() => location.reload()}>Load it again</Button>
   </Page>
 );

@@ -10,16 +10,20 @@ import {
 } from '@ariakit/react/combobox';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { Input } from '../components/fields.tsx';
 import { counted } from '../components/format.ts';
+import { Empty } from '../components/page.tsx';
+import { Small, Unseen } from '../components/text.tsx';
+import styles from './search-box.module.css';
 import { type Found, type FoundGroup, useFound } from './search-results.ts';
 
 const itemIdOf = ({ address }: Found): string => `found-${address}`;
 
 const Results = (props: { groups: readonly FoundGroup[]; onChoose: (found: Found) => void }) => (
-  <ComboboxList className="found" alwaysVisible aria-label="Results">
+  <ComboboxList className={styles['found']} alwaysVisible aria-label="Results">
     {props.groups.map(({ title, found, count }) => (
       <ComboboxGroup key={title}>
-        <ComboboxGroupLabel className="found-title">
+        <ComboboxGroupLabel className={styles['title']}>
           {title}
           {count > found.length && ` · ${found.length} of ${count.toLocaleString()}`}
         </ComboboxGroupLabel>
@@ -27,14 +31,14 @@ const Results = (props: { groups: readonly FoundGroup[]; onChoose: (found: Found
           <ComboboxItem
             key={one.address}
             id={itemIdOf(one)}
-            className="found-item"
+            className={styles['item']}
             focusOnHover
             hideOnClick={false}
             setValueOnClick={false}
             onClick={() => props.onChoose(one)}
           >
             {one.title}
-            {one.more !== undefined && <small>{one.more}</small>}
+            {one.more !== undefined && <Small>{one.more}</Small>}
           </ComboboxItem>
         ))}
       </ComboboxGroup>
@@ -90,7 +94,7 @@ export const SearchBox = (props: {
         autoSelect="always"
         placeholder="Page, workspace, certificate, action…"
         aria-label="Search"
-        className="search-input"
+        render={<Input />}
         onKeyDownCapture={(event) => {
           if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
           // Ariakit would click the selected item, even if it was found for another text.
@@ -101,13 +105,13 @@ export const SearchBox = (props: {
           });
         }}
       />
-      <p className="unseen" role="status" aria-label="Found">
+      <Unseen role="status" aria-label="Found">
         {text.trim() === '' ? '' : counted(count, 'result')}
-      </p>
+      </Unseen>
       <Results groups={results.groups} onChoose={choose} />
-      {results.groups.length === 0 && <p className="empty">Nothing has this name.</p>}
+      {results.groups.length === 0 && <Empty>Nothing has this name.</Empty>}
       {results.scopes.map((scope) => (
-        <p key={scope} className="found-note">
+        <p key={scope} className={styles['note']}>
           {scope}
         </p>
       ))}

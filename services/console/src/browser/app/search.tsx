@@ -1,8 +1,14 @@
 /** Search over screens, entities and actions, by its button or Ctrl+K. */
 import { Dialog } from '@ariakit/react/dialog';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { Button } from '../components/button.tsx';
+import { classes } from '../components/classes.ts';
+import modalStyles from '../components/modal.module.css';
+import { Key } from '../components/text.tsx';
+import barStyles from '../components/top-bar.module.css';
 import { chooseTheme, THEMES, useTheme } from '../look/theme.ts';
 import { leaveSession } from '../session/sign-out.ts';
+import styles from './search.module.css';
 import type { Found } from './search-results.ts';
 import { ShortcutSheet } from './shortcut-sheet.tsx';
 import { useShortcutKeys, useShortcuts } from './shortcuts.ts';
@@ -54,17 +60,21 @@ export const SearchButton = () => {
   }, []);
   return (
     <>
-      <button type="button" className="search-button" aria-haspopup="dialog" onClick={search}>
-        Search <kbd>Ctrl K</kbd>
-      </button>
+      <Button
+        className={classes(barStyles['button'], styles['button'])}
+        aria-haspopup="dialog"
+        onClick={search}
+      >
+        Search <Key className={styles['key']}>Ctrl K</Key>
+      </Button>
       <Dialog
         open={opened === 'search'}
         onClose={close('search')}
         unmountOnHide
         autoFocusOnHide={() => !hasGone.current}
-        className="palette"
+        className={styles['palette']}
         aria-label="Search"
-        backdrop={<div className="backdrop" />}
+        backdrop={<div className={modalStyles['backdrop']} />}
       >
         <Suspense>
           <SearchBox

@@ -4,6 +4,7 @@ import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
 import { RecentRequests } from './recent-requests.tsx';
@@ -40,14 +41,14 @@ const CreateDevice = () => (
       Where no device can write, requests are refused: a full disk stops the service. Two devices on
       different disks keep it up.
     </p>
-    <label>
+    <Label>
       Name
-      <input name="name" required autoComplete="off" defaultValue="file" />
-    </label>
-    <label>
+      <Input name="name" required autoComplete="off" defaultValue="file" />
+    </Label>
+    <Label>
       File on the server
-      <input name="file" required autoComplete="off" placeholder="/var/log/keelson/audit.log" />
-    </label>
+      <Input name="file" required autoComplete="off" placeholder="/var/log/keelson/audit.log" />
+    </Label>
   </ActionButton>
 );
 
@@ -88,7 +89,7 @@ export const AuditPage = () => {
                       <ActionButton
                         label="Remove"
                         name={`Remove ${path}`}
-                        className="small danger"
+                        look="small danger"
                         tone="danger"
                         title={`Stop recording to ${path}?`}
                         confirm="Remove it"

@@ -6,6 +6,7 @@ import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
+import { Code } from '../components/text.tsx';
 
 interface RecentRequest {
   readonly time: string;
@@ -41,9 +42,9 @@ const List = ({ count }: { count: number }) => {
                 cell: (one) => (
                   <>
                     {one.operation}{' '}
-                    <code>
+                    <Code>
                       {[one.namespace.replace(/\/$/, ''), one.path].filter(Boolean).join('/')}
-                    </code>
+                    </Code>
                   </>
                 ),
               },

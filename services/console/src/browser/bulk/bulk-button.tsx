@@ -4,12 +4,16 @@
  */
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { type Fields, fieldsOf } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { FormActions, Input, Label } from '../components/fields.tsx';
 import { counted } from '../components/format.ts';
 import { Skeleton } from '../components/loaded.tsx';
 import { Modal } from '../components/modal.tsx';
 import { Pill } from '../components/pill.tsx';
+import { Progress } from '../components/progress.tsx';
+import { Code, Under } from '../components/text.tsx';
 import {
   type Bulk,
   countedOutcomes,
@@ -31,12 +35,12 @@ const Becomes = ({ verdict, outcome }: Line<unknown>) => {
   return (
     <>
       <Pill tone={tone}>{words}</Pill>
-      {more !== '' && <small className="under">{more}</small>}
+      {more !== '' && <Under>{more}</Under>}
     </>
   );
 };
 
-const Progress = ({ label, steps }: { label: string; steps: BulkSteps<unknown> }) => {
+const Outcomes = ({ label, steps }: { label: string; steps: BulkSteps<unknown> }) => {
   const outcomes = steps.lines.flatMap(({ outcome }) => outcome ?? []);
   const wanted = steps.lines.filter(({ verdict }) => verdict.kind === 'changes').length;
   return (
@@ -46,7 +50,7 @@ const Progress = ({ label, steps }: { label: string; steps: BulkSteps<unknown> }
           ? `${countedVerdicts(steps.lines)}.`
           : `${outcomes.length.toLocaleString()} of ${wanted.toLocaleString()}: ${countedOutcomes(outcomes)}.`}
       </p>
-      {steps.isWorking && <progress aria-label={label} value={outcomes.length} max={wanted} />}
+      {steps.isWorking && <Progress aria-label={label} value={outcomes.length} max={wanted} />}
     </>
   );
 };
@@ -85,18 +89,18 @@ const Dialog = <Thing,>(props: {
         <>
           {bulk.children}
           {wanted !== undefined && (
-            <label>
-              Type <code>{wanted}</code> to go on
-              <input
+            <Label>
+              Type <Code>{wanted}</Code> to go on
+              <Input
                 value={typed}
                 autoComplete="off"
                 onChange={({ target }) => setTyped(target.value)}
               />
-            </label>
+            </Label>
           )}
         </>
       )}
-      <Progress label={bulk.label} steps={steps} />
+      <Outcomes label={bulk.label} steps={steps} />
       <DataTable
         label={`${bulk.label}: each ${bulk.noun}`}
         rows={ranked(lines)}
@@ -109,26 +113,22 @@ const Dialog = <Thing,>(props: {
       {first !== undefined && !isWorking && !isOver && (
         <Commands commands={bulk.commands(first, fields)} />
       )}
-      <div className="form-actions">
+      <FormActions>
         {!isWorking && !isOver && (
-          <button
+          <Button
             type="submit"
-            className={bulk.tone ?? 'primary'}
+            look={bulk.tone ?? 'primary'}
             disabled={changed.length === 0 || (wanted !== undefined && typed !== wanted)}
           >
             {titleOf(bulk, changed.length)}
-          </button>
+          </Button>
         )}
         {isWorking ? (
-          <button type="button" onClick={steps.stop}>
-            Stop
-          </button>
+          <Button onClick={steps.stop}>Stop</Button>
         ) : (
-          <button type="button" onClick={props.onClose}>
-            {isOver ? 'Close' : 'Cancel'}
-          </button>
+          <Button onClick={props.onClose}>{isOver ? 'Close' : 'Cancel'}</Button>
         )}
-      </div>
+      </FormActions>
     </form>
   );
 };
@@ -153,14 +153,13 @@ export const BulkButton = <Thing,>(props: {
   };
   return (
     <>
-      <button
-        type="button"
-        className={bulk.tone === 'danger' ? 'danger' : ''}
+      <Button
+        look={bulk.tone === 'danger' ? 'danger' : undefined}
         aria-haspopup="dialog"
         onClick={() => setOpened(props.things)}
       >
         {bulk.label}
-      </button>
+      </Button>
       <Modal
         title={titleOf(bulk, opened?.length ?? 0)}
         isOpen={opened !== undefined}

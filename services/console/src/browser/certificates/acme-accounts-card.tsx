@@ -3,12 +3,14 @@ import { useState } from 'react';
 import { useCapabilities, useSecret, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { formatTime, inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
+import { Code, PartHeading } from '../components/text.tsx';
 import { CertificateLink } from './certificate-link.tsx';
 
 interface Account {
@@ -46,7 +48,7 @@ const Orders = ({ mount, id, name }: { mount: string; id: string; name: string }
   const query = useSecret<Account & { readonly orders: readonly Order[] }>(path);
   return (
     <section aria-label={`Orders of ${name}`}>
-      <h3>Orders of {name}</h3>
+      <PartHeading>Orders of {name}</PartHeading>
       <Loaded query={query}>
         {(account) => (
           <DataTable
@@ -86,7 +88,7 @@ const SetStatus = (props: { path: string; name: string; isOpen: boolean }) => {
     <ActionButton
       label={verb}
       name={`${verb}: ${name}`}
-      className={isOpen ? 'small danger' : 'small'}
+      look={isOpen ? 'small danger' : 'small'}
       tone={isOpen ? 'danger' : undefined}
       title={isOpen ? 'Close this account?' : 'Open this account again?'}
       confirm={isOpen ? 'Close it' : 'Open it'}
@@ -126,7 +128,7 @@ export const AcmeAccountsCard = ({ mount }: { mount: string }) => {
               {
                 title: 'Account',
                 isName: true,
-                cell: ({ id }) => <code className="serial">{id}</code>,
+                cell: ({ id }) => <Code isSmall>{id}</Code>,
               },
               { title: 'Contacts', cell: ({ account }) => formatContacts(account) },
               {
@@ -144,14 +146,13 @@ export const AcmeAccountsCard = ({ mount }: { mount: string }) => {
                 cell: ({ id, account }) => (
                   <>
                     {may(`${path}/one`, 'read') && (
-                      <button
-                        type="button"
-                        className="small"
+                      <Button
+                        look="small"
                         aria-label={`Show orders of ${id}`}
                         onClick={() => setShown(id)}
                       >
                         Show orders
-                      </button>
+                      </Button>
                     )}
                     {may(`${path}/one`, 'update') && account.status !== 'deactivated' && (
                       <SetStatus

@@ -1,8 +1,10 @@
 /** The rules, roles and issuers by which ACME clients get certificates, and how their challenges are looked up. */
 import { useCapabilities, useSecretList } from '../api/queries.ts';
 import { vaultCommand } from '../components/commands.tsx';
-import { FactList } from '../components/data-table.tsx';
+import { Details, Summary } from '../components/details.tsx';
 import { durationText } from '../components/duration.ts';
+import { FactList } from '../components/fact-list.tsx';
+import { Input, Label, Pair, TextArea } from '../components/fields.tsx';
 import { formatSeconds } from '../components/format.ts';
 import { Lifetime } from '../components/lifetime.tsx';
 import { Select } from '../components/select.tsx';
@@ -65,14 +67,14 @@ const RuleFields = ({ mount, values }: { mount: string; values: Values }) => {
   const { data } = useSecretList(`${mount}/roles`);
   const roles = data?.keys ?? [];
   const list = ([name, words]: (typeof LISTS)[number]) => (
-    <label key={name}>
+    <Label key={name}>
       {words}
-      <textarea name={name} className="code" rows={2} defaultValue={values[name]} />
-    </label>
+      <TextArea name={name} isCode rows={2} defaultValue={values[name]} />
+    </Label>
   );
   return (
     <>
-      <label>
+      <Label>
         At the address without a role, certificates are issued for
         <Select
           name="default_directory_policy"
@@ -82,22 +84,22 @@ const RuleFields = ({ mount, values }: { mount: string; values: Values }) => {
             ...roles.map((role) => [`role:${role}`, `by the role ${role}`] as const),
           ]}
         />
-      </label>
+      </Label>
       {LISTS.slice(0, 2).map(list)}
-      <div className="pair">
+      <Pair>
         <Lifetime name="max_ttl" required label="Valid for at most" value={values.max_ttl} />
-        <label>
+        <Label>
           DNS resolver, with its port (empty: that of the system)
-          <input name="dns_resolver" autoComplete="off" defaultValue={values.dns_resolver} />
-        </label>
-      </div>
+          <Input name="dns_resolver" autoComplete="off" defaultValue={values.dns_resolver} />
+        </Label>
+      </Pair>
       <Choice name="allow_role_ext_key_usage" isTicked={values.allow_role_ext_key_usage}>
         For the uses of the role, and not for servers alone
       </Choice>
-      <details>
-        <summary>Networks</summary>
+      <Details hasFields>
+        <Summary>Networks</Summary>
         {LISTS.slice(2).map(list)}
-      </details>
+      </Details>
     </>
   );
 };

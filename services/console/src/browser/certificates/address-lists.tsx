@@ -1,5 +1,8 @@
 /** The lists of addresses that certificates name: those of a whole authority, or of one issuer. */
 
+import { Label, TextArea } from '../components/fields.tsx';
+import { Code, Hint } from '../components/text.tsx';
+
 const LISTS = [
   ['issuing_certificates', 'Certificate of the issuer'],
   ['crl_distribution_points', 'Revocation list'],
@@ -44,17 +47,17 @@ export const addressFacts = (lists: AddressLists): readonly (readonly [string, s
 /** A field for each list. */
 export const AddressFields = ({ values }: { values: Readonly<Record<ListName, string>> }) =>
   LISTS.map(([name, words]) => (
-    <label key={name}>
+    <Label key={name}>
       {words} (one address on each line)
-      <textarea name={name} rows={2} spellCheck={false} defaultValue={values[name]} />
-    </label>
+      <TextArea name={name} rows={2} spellCheck={false} defaultValue={values[name]} />
+    </Label>
   ));
 
 /** Explains what stands for the issuer and the cluster in an address. */
 export const TemplateHint = () => (
-  <p className="hint">
-    In an address, <code>{'{{issuer_id}}'}</code> stands for the id of the issuer,{' '}
-    <code>{'{{cluster_path}}'}</code> and <code>{'{{cluster_aia_path}}'}</code> for the addresses of
+  <Hint>
+    In an address, <Code>{'{{issuer_id}}'}</Code> stands for the id of the issuer,{' '}
+    <Code>{'{{cluster_path}}'}</Code> and <Code>{'{{cluster_aia_path}}'}</Code> for the addresses of
     the cluster, which each cluster of a replication has for itself.
-  </p>
+  </Hint>
 );

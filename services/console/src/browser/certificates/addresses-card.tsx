@@ -4,7 +4,8 @@ import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
-import { FactList } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
+import { FormActions } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
 import { Choice } from '../editing/choice.tsx';
@@ -101,10 +102,10 @@ export const AddressesCard = ({ mount }: { mount: string }) => {
                 ]}
               />
               {may(path, 'update') && (
-                <div className="form-actions">
+                <FormActions>
                   <EditAddresses path={path} />
                   <UseOwnAddresses mount={mount} path={path} before={addresses} />
-                </div>
+                </FormActions>
               )}
             </>
           )

@@ -1,10 +1,10 @@
 /** Certificate authorities: the mounts of the pki engine that the token may see. */
-import { Link } from '@tanstack/react-router';
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { CreateAuthority } from './create-authority.tsx';
 
 interface UiMounts {
@@ -39,9 +39,9 @@ export const AuthoritiesPage = () => {
                   title: 'Path',
                   isName: true,
                   cell: ({ path }) => (
-                    <Link to="/ui/certificates/$mount" params={{ mount: path }}>
+                    <PageLink to="/ui/certificates/$mount" params={{ mount: path }}>
                       {path}
-                    </Link>
+                    </PageLink>
                   ),
                 },
                 { title: 'Description', cell: ({ description }) => description || '–' },

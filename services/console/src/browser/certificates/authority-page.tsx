@@ -1,8 +1,9 @@
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { type ComponentType, lazy, type ReactNode, Suspense } from 'react';
 import { type Capability, useCapabilities } from '../api/queries.ts';
 import { Skeleton } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { Tabs } from '../components/tabs.tsx';
 import type { MountTab } from './mount-tab.ts';
 
@@ -73,7 +74,7 @@ export const AuthorityPage = () => {
   const navigate = route.useNavigate();
   const items = useReadableTabs(mount, selected);
   return (
-    <Page title={mount} lead={<Link to="/ui/certificates">Certificate authorities</Link>}>
+    <Page title={mount} lead={<PageLink to="/ui/certificates">Certificate authorities</PageLink>}>
       <Tabs
         label="Parts of the authority"
         items={items}

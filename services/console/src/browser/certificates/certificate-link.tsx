@@ -1,12 +1,13 @@
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { PageLink } from '../components/page-link.tsx';
+import { Code } from '../components/text.tsx';
 
 /** A link to the page of a certificate; its text is the serial number unless another is given. */
 export const CertificateLink = (props: { mount: string; serial: string; children?: ReactNode }) => (
-  <Link
+  <PageLink
     to="/ui/certificates/$mount/certificate/$serial"
     params={{ mount: props.mount, serial: props.serial }}
   >
-    {props.children ?? <code className="serial">{props.serial}</code>}
-  </Link>
+    {props.children ?? <Code isSmall>{props.serial}</Code>}
+  </PageLink>
 );

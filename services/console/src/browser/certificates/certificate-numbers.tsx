@@ -1,6 +1,8 @@
 import { useSecret } from '../api/queries.ts';
 import { Card } from '../components/page.tsx';
+import { CardHeading } from '../components/text.tsx';
 import type { CertificateNumbers } from './certificate.ts';
+import styles from './certificate-numbers.module.css';
 import { ExpiryChart } from './expiry-chart.tsx';
 
 const SOON_WEEKS = 4;
@@ -22,15 +24,15 @@ export const CertificateNumbersCard = ({ mount }: { mount: string }) => {
   ] as const;
   return (
     <Card>
-      <dl className="figures">
+      <dl className={styles['figures']}>
         {figures.map(([title, count]) => (
           <div key={title}>
-            <dt>{title}</dt>
-            <dd>{shown(count)}</dd>
+            <dt className={styles['title']}>{title}</dt>
+            <dd className={styles['figure']}>{shown(count)}</dd>
           </div>
         ))}
       </dl>
-      <h2>Expiry by week</h2>
+      <CardHeading>Expiry by week</CardHeading>
       <ExpiryChart numbers={numbers} />
     </Card>
   );

@@ -1,16 +1,20 @@
 /** One certificate: its contents, its validity and its revocation. */
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
-import { FactList } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
+import { FormActions } from '../components/fields.tsx';
 import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
+import { Pem } from '../components/pem.tsx';
 import { Pill } from '../components/pill.tsx';
+import { Code } from '../components/text.tsx';
 import { certificateContents } from './certificate-contents.ts';
 import { Download } from './download.tsx';
 import { ExtensionList } from './extension-list.tsx';
@@ -69,9 +73,9 @@ const Shown = ({ certificate }: { certificate: Certificate }) => {
       windowTitle={`Certificate of ${name}`}
       lead={
         <>
-          <Link to="/ui/certificates/$mount" params={{ mount }}>
+          <PageLink to="/ui/certificates/$mount" params={{ mount }}>
             {mount}
-          </Link>{' '}
+          </PageLink>{' '}
           {revokedAt > 0 && <Pill tone="bad">revoked</Pill>}
         </>
       }
@@ -81,7 +85,7 @@ const Shown = ({ certificate }: { certificate: Certificate }) => {
         <ValidityBar from={contents.notBefore.toISOString()} to={contents.notAfter.toISOString()} />
         <FactList
           facts={[
-            ['Serial number', <code key="serial">{serial}</code>],
+            ['Serial number', <Code key="serial">{serial}</Code>],
             ['Subject', contents.subject || '–'],
             ['Issuer', contents.issuer],
             ['Key', contents.key],
@@ -101,10 +105,10 @@ const Shown = ({ certificate }: { certificate: Certificate }) => {
         title="PEM"
         actions={<CopyButton text={certificate.certificate} label="Copy the PEM" />}
       >
-        <pre className="pem">{certificate.certificate}</pre>
-        <div className="form-actions">
+        <Pem>{certificate.certificate}</Pem>
+        <FormActions>
           <Download name={`${name}.pem`} content={`${certificate.certificate}\n`} label="PEM" />
-        </div>
+        </FormActions>
       </Card>
     </Page>
   );

@@ -3,13 +3,17 @@ import { useEffect, useState } from 'react';
 import { useCapabilities, useSecretPages } from '../api/queries.ts';
 import type { Listed } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
+import { Input, Label, SelectField } from '../components/fields.tsx';
+import { FilterForm } from '../components/filter-form.tsx';
 import { counted, formatDistance, formatExactTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
-import { Empty } from '../components/page.tsx';
+import { Empty, Lead } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import { type Selection, SelectionBar, useSelection } from '../components/selection.tsx';
+import { Code } from '../components/text.tsx';
 import type { HistoryChart } from '../history/history-card.tsx';
 import { SecretHistory } from '../history/secret-history.tsx';
 import { BulkRevocation, nameOfCertificate, type Revocable } from './bulk-revocation.tsx';
@@ -93,7 +97,7 @@ const columnsOf = (mount: string, nowMs: number): readonly Column<ListedCertific
       </time>
     ),
   },
-  { title: 'Serial number', cell: ({ serial }) => <code className="serial">{serial}</code> },
+  { title: 'Serial number', cell: ({ serial }) => <Code isSmall>{serial}</Code> },
 ];
 
 /** The certificates of the pages read so far, those that expire first before the others. */
@@ -118,15 +122,11 @@ const Selected = (props: {
   return (
     <SelectionBar count={chosen.size} noun="certificate" onClear={() => onChange(new Map())}>
       {chosen.size < all.length && (
-        <button
-          type="button"
-          className="link"
-          onClick={() => onChange(new Map(all.map((one) => [one.serial, one])))}
-        >
+        <Button look="link" onClick={() => onChange(new Map(all.map((one) => [one.serial, one])))}>
           {found.length > all.length
             ? `Select the first ${all.length}`
             : `Select all ${all.length}`}
-        </button>
+        </Button>
       )}
       <BulkRevocation mount={mount} nowMs={nowMs} chosen={chosen} onEnd={onChange} />
     </SelectionBar>
@@ -163,18 +163,18 @@ export const CertificatesTab = () => {
     <>
       <CertificateNumbersCard mount={mount} />
       <SecretHistory title="History" path={`${mount}/history`} charts={HISTORY} />
-      <form className="selection" role="search" onSubmit={(event) => event.preventDefault()}>
-        <label>
+      <FilterForm onSubmit={(event) => event.preventDefault()}>
+        <Label>
           Name or serial number
-          <input
+          <Input
             type="search"
             value={text}
             onChange={({ target }) => change({ text: target.value })}
           />
-        </label>
-        <label>
+        </Label>
+        <Label>
           Certificates that
-          <select
+          <SelectField
             value={expiry}
             onChange={({ target }) => change({ expiry: target.value as Expiry })}
           >
@@ -183,22 +183,22 @@ export const CertificatesTab = () => {
                 {EXPIRY_NAMES[one]}
               </option>
             ))}
-          </select>
-        </label>
-      </form>
+          </SelectField>
+        </Label>
+      </FilterForm>
       <Loaded query={query}>
         {() => {
           const further = hasNextPage && (
-            <p className="lead" role="status">
+            <Lead role="status">
               {counted(all.length, 'certificate')} looked at, those that expire first.{' '}
               {isFetching ? (
                 'Reading further ones…'
               ) : (
-                <button type="button" className="link" onClick={() => void fetchNextPage()}>
+                <Button look="link" onClick={() => void fetchNextPage()}>
                   Read {PAGE_SIZE.toLocaleString()} more
-                </button>
+                </Button>
               )}
-            </p>
+            </Lead>
           );
           return found.length === 0 ? (
             <>
@@ -208,9 +208,9 @@ export const CertificatesTab = () => {
           ) : (
             <>
               {further}
-              <p className="lead">
+              <Lead>
                 {counted(found.length, 'certificate')}, those that expire first before the others.
-              </p>
+              </Lead>
               <DataTable
                 label="Certificates"
                 rows={found}

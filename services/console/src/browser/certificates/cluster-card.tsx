@@ -2,9 +2,11 @@
 import { mountAddress } from '../api/mount-address.ts';
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
-import { FactList } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
+import { FormActions, Input, Label } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
+import { Hint } from '../components/text.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { secretTarget } from '../editing/edit-target.ts';
 
@@ -19,10 +21,10 @@ export const ClusterCard = ({ mount }: { mount: string }) => {
   const may = useCapabilities([path]);
   return (
     <Card title="Addresses of this cluster">
-      <p className="hint">
+      <Hint>
         Each cluster of a replication has its own. ACME clients are sent to the first one; addresses
         in certificates can name both.
-      </p>
+      </Hint>
       <Loaded query={query}>
         {(config) =>
           config !== null && (
@@ -36,7 +38,7 @@ export const ClusterCard = ({ mount }: { mount: string }) => {
         }
       </Loaded>
       {may(path, 'update') && (
-        <div className="form-actions">
+        <FormActions>
           <EditButton
             edits="cluster-addresses"
             label="Change the cluster's addresses"
@@ -50,31 +52,31 @@ export const ClusterCard = ({ mount }: { mount: string }) => {
                   ACME accounts belong to their address: clients register again after a change of
                   the first one.
                 </p>
-                <label>
+                <Label>
                   For ACME clients
-                  <input
+                  <Input
                     name="path"
                     type="url"
                     autoComplete="off"
                     placeholder={mountAddress(mount)}
                     defaultValue={values.path}
                   />
-                </label>
-                <label>
+                </Label>
+                <Label>
                   For whoever fetches certificates and lists
-                  <input
+                  <Input
                     name="aia_path"
                     type="url"
                     autoComplete="off"
                     placeholder={mountAddress(mount)}
                     defaultValue={values.aia_path}
                   />
-                </label>
+                </Label>
               </>
             )}
             commands={() => [vaultCommand(`vault write ${path} path=${mountAddress(mount)}`)]}
           />
-        </div>
+        </FormActions>
       )}
       <Commands commands={[secretsCurl('GET', path), vaultCommand(`vault read ${path}`)]} />
     </Card>

@@ -3,6 +3,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { secretsCurl, vaultCommand } from '../components/commands.tsx';
+import { Details, Summary } from '../components/details.tsx';
+import { Input, Label, Pair } from '../components/fields.tsx';
 import { Lifetime } from '../components/lifetime.tsx';
 import { KeyKindField, keyParameters } from './keys/key-kinds.tsx';
 
@@ -83,35 +85,35 @@ export const CreateAuthority = () => {
       ]}
     >
       <p>An engine of its own with a root, whose key never leaves it.</p>
-      <div className="pair">
-        <label>
+      <Pair>
+        <Label>
           Path
-          <input
+          <Input
             name="path"
             required
             autoComplete="off"
             defaultValue="pki"
             pattern="[A-Za-z0-9_\-\/]+"
           />
-        </label>
-        <label>
+        </Label>
+        <Label>
           Name of the root
-          <input name="name" required autoComplete="off" placeholder="Example Root" />
-        </label>
+          <Input name="name" required autoComplete="off" placeholder="Example Root" />
+        </Label>
         <KeyKindField />
         <Lifetime name="ttl" label="Valid for" value={USUAL_TTL} required />
-      </div>
-      <details>
-        <summary>Subject and constraints</summary>
-        <div className="pair">
+      </Pair>
+      <Details hasFields>
+        <Summary>Subject and constraints</Summary>
+        <Pair>
           {TEXTS.map(([name, label]) => (
-            <label key={name}>
+            <Label key={name}>
               {label}
-              <input name={name} autoComplete="off" />
-            </label>
+              <Input name={name} autoComplete="off" />
+            </Label>
           ))}
-        </div>
-      </details>
+        </Pair>
+      </Details>
     </ActionButton>
   );
 };

@@ -1,3 +1,4 @@
+import { Button } from '../components/button.tsx';
 import { saveFile } from '../components/save-file.ts';
 
 /** Saves a text, or bytes, as a file on the user's machine, without another request. */
@@ -13,8 +14,8 @@ export const Download = (props: {
       new Blob([props.content], { type: props.type ?? 'application/x-pem-file' }),
     );
   return (
-    <button type="button" onClick={save} aria-label={`Download ${props.label}: ${props.name}`}>
+    <Button onClick={save} aria-label={`Download ${props.label}: ${props.name}`}>
       Download {props.label}
-    </button>
+    </Button>
   );
 };

@@ -3,13 +3,17 @@ import { useState } from 'react';
 import { useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { Callout } from '../components/callout.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { FormActions, Label } from '../components/fields.tsx';
 import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
+import { Secret } from '../components/secret.tsx';
 import { Select } from '../components/select.tsx';
+import { Code } from '../components/text.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { secretTarget } from '../editing/edit-target.ts';
 
@@ -43,19 +47,17 @@ export const EabCard = ({ mount, policy }: { mount: string; policy: string }) =>
         At present {policyWords(policy)}. A key is used up by the account that is opened with it.
       </p>
       {made !== undefined && (
-        <div role="status" className="hindrance" aria-label="New key">
+        <Callout role="status" aria-label="New key">
           <p>The key is shown now and never again. The client gets both parts.</p>
           <p>
-            Id <code className="secret">{made.id}</code>{' '}
-            <CopyButton text={made.id} label="Copy the id" />
+            Id <Secret>{made.id}</Secret> <CopyButton text={made.id} label="Copy the id" />
           </p>
           <p>
-            Key <code className="secret">{made.key}</code>{' '}
-            <CopyButton text={made.key} label="Copy the key" />
+            Key <Secret>{made.key}</Secret> <CopyButton text={made.key} label="Copy the key" />
           </p>
-        </div>
+        </Callout>
       )}
-      <div className="form-actions">
+      <FormActions>
         {may(create, 'update') && (
           <ActionButton
             label="Create a key"
@@ -85,19 +87,19 @@ export const EabCard = ({ mount, policy }: { mount: string; policy: string }) =>
             valuesOf={(acme) => ({ eab_policy: acme.eab_policy })}
             bodyOf={(changed) => changed}
             fields={(values) => (
-              <label>
+              <Label>
                 Rule
                 <Select
                   name="eab_policy"
                   value={values.eab_policy}
                   options={Object.entries(POLICIES)}
                 />
-              </label>
+              </Label>
             )}
             commands={() => [vaultCommand(`vault write ${config} eab_policy=new-account-required`)]}
           />
         )}
-      </div>
+      </FormActions>
       <Loaded query={query}>
         {({ keys, infos }) => (
           <DataTable
@@ -106,7 +108,7 @@ export const EabCard = ({ mount, policy }: { mount: string; policy: string }) =>
             rows={keys}
             keyOf={(id) => id}
             columns={[
-              { title: 'Id', isName: true, cell: (id) => <code className="serial">{id}</code> },
+              { title: 'Id', isName: true, cell: (id) => <Code isSmall>{id}</Code> },
               { title: 'Made', cell: (id) => formatTime(infos[id]?.created_on) },
               { title: 'Directory', cell: (id) => infos[id]?.acme_directory ?? '–' },
               {
@@ -117,7 +119,7 @@ export const EabCard = ({ mount, policy }: { mount: string; policy: string }) =>
                     <ActionButton
                       label="Delete"
                       name={`Delete the key ${id}`}
-                      className="small danger"
+                      look="small danger"
                       tone="danger"
                       title="Delete this key?"
                       confirm="Delete it"

@@ -3,6 +3,8 @@ import { messageOf } from '../api/api-problem.ts';
 import { warn } from '../api/notices.ts';
 import { useAction } from '../api/queries.ts';
 import { readSession } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
+import { FormActions } from '../components/fields.tsx';
 import { Problem } from '../components/page.tsx';
 import { saveFile } from '../components/save-file.ts';
 import { EXPORT_FORMATS, type ExportFormat, exported, readSelected } from './certificate-export.ts';
@@ -27,18 +29,13 @@ export const ExportButtons = (props: {
       ]);
   });
   return (
-    <div className="form-actions">
+    <FormActions>
       {saving.error !== null && <Problem>{messageOf(saving.error)}</Problem>}
       {EXPORT_FORMATS.map((format) => (
-        <button
-          key={format}
-          type="button"
-          disabled={saving.isPending}
-          onClick={() => saving.run(format)}
-        >
+        <Button key={format} disabled={saving.isPending} onClick={() => saving.run(format)}>
           Export as {format.toUpperCase()}
-        </button>
+        </Button>
       ))}
-    </div>
+    </FormActions>
   );
 };

@@ -1,6 +1,8 @@
-import { FactList } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
+import { PlainList } from '../components/plain-list.tsx';
+import { Small } from '../components/text.tsx';
 import type { CertificateContents } from './certificate-contents.ts';
 
 /**
@@ -16,12 +18,12 @@ export const ExtensionList = ({ contents }: { contents: CertificateContents }) =
         facts={contents.extensions.map(({ oid, name, isCritical, lines }) => [
           name,
           <div key={oid}>
-            {isCritical && <Pill tone="busy">critical</Pill>} {name !== oid && <small>{oid}</small>}
-            <ul className="plain-list">
+            {isCritical && <Pill tone="busy">critical</Pill>} {name !== oid && <Small>{oid}</Small>}
+            <PlainList>
               {lines.map((line, at) => (
                 <li key={`${at}`}>{line}</li>
               ))}
-            </ul>
+            </PlainList>
           </div>,
         ])}
       />

@@ -3,9 +3,13 @@ import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
+import { Button } from '../components/button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
+import { Details, Summary } from '../components/details.tsx';
 import { DURATION, DURATION_WORDS } from '../components/duration.ts';
+import { Input, Label, Pair, SelectField, TextArea } from '../components/fields.tsx';
 import { Problem } from '../components/page.tsx';
+import { Hint } from '../components/text.tsx';
 import {
   FORMATS,
   type Format,
@@ -40,24 +44,24 @@ const namesOf = (given: string, others: OtherNames): Readonly<Record<string, str
 };
 
 const OtherNameFields = (props: { values: OtherNames; onChange: (values: OtherNames) => void }) => (
-  <details>
-    <summary>Further names</summary>
-    <p className="hint">Several of a kind are separated by commas.</p>
-    <div className="pair">
+  <Details hasFields>
+    <Summary>Further names</Summary>
+    <Hint>Several of a kind are separated by commas.</Hint>
+    <Pair>
       {OTHER_NAMES.map(([parameter, label]) => (
-        <label key={parameter}>
+        <Label key={parameter}>
           {label}
-          <input
+          <Input
             autoComplete="off"
             value={props.values[parameter] ?? ''}
             onChange={({ target }) =>
               props.onChange({ ...props.values, [parameter]: target.value })
             }
           />
-        </label>
+        </Label>
       ))}
-    </div>
-  </details>
+    </Pair>
+  </Details>
 );
 
 export const IssueForm = (props: {
@@ -95,10 +99,10 @@ export const IssueForm = (props: {
   return (
     <form onSubmit={submit} aria-label={`Issue by ${role}`}>
       {issuing.error !== null && <Problem>{messageOf(issuing.error)}</Problem>}
-      <div className="pair">
-        <label>
+      <Pair>
+        <Label>
           Name of the certificate
-          <input
+          <Input
             required
             autoFocus={isFocused}
             autoComplete="off"
@@ -106,10 +110,10 @@ export const IssueForm = (props: {
             value={name}
             onChange={({ target }) => setName(target.value)}
           />
-        </label>
-        <label>
+        </Label>
+        <Label>
           Valid for
-          <input
+          <Input
             required
             autoComplete="off"
             value={ttl}
@@ -117,33 +121,28 @@ export const IssueForm = (props: {
             title={DURATION_WORDS}
             onChange={({ target }) => setTtl(target.value)}
           />
-        </label>
-      </div>
+        </Label>
+      </Pair>
       <OtherNameFields values={others} onChange={setOthers} />
-      <label>
+      <Label>
         Certificate request in PEM (empty: a key is made)
-        <textarea
-          className="code"
-          rows={3}
-          value={csr}
-          onChange={({ target }) => setCsr(target.value)}
-        />
-      </label>
-      <div className="pair">
-        <label>
+        <TextArea isCode rows={3} value={csr} onChange={({ target }) => setCsr(target.value)} />
+      </Label>
+      <Pair>
+        <Label>
           Form
-          <select value={format} onChange={({ target }) => setFormat(target.value as Format)}>
+          <SelectField value={format} onChange={({ target }) => setFormat(target.value as Format)}>
             {Object.entries(FORMATS).map(([value, words]) => (
               <option key={value} value={value}>
                 {words}
               </option>
             ))}
-          </select>
-        </label>
+          </SelectField>
+        </Label>
         {isKeyStore(format) && (
-          <label>
+          <Label>
             Password of the key store
-            <input
+            <Input
               type="password"
               required
               minLength={6}
@@ -152,12 +151,12 @@ export const IssueForm = (props: {
               value={password}
               onChange={({ target }) => setPassword(target.value)}
             />
-          </label>
+          </Label>
         )}
-      </div>
-      <button type="submit" className="primary" disabled={issuing.isPending}>
+      </Pair>
+      <Button type="submit" look="primary" disabled={issuing.isPending}>
         {csr.trim() === '' ? 'Issue the certificate' : 'Sign the request'}
-      </button>
+      </Button>
       <Commands
         title={`Issue by ${role}`}
         commands={[

@@ -1,6 +1,11 @@
 /** A certificate that has just been issued, with the files that are handed out once. */
 import { bytesOfBase64 } from '../api/base64.ts';
+import { Callout } from '../components/callout.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
+import { Details, Summary } from '../components/details.tsx';
+import { FormActions } from '../components/fields.tsx';
+import { Pem } from '../components/pem.tsx';
+import { Code } from '../components/text.tsx';
 import { Download } from './download.tsx';
 
 export interface Issued {
@@ -81,27 +86,27 @@ export const IssuedCertificate = (props: {
   const { issued, format } = props;
   const hasKey = issued.private_key !== undefined || isKeyStore(format);
   return (
-    <section role="status" className="hindrance" aria-label="Issued">
+    <Callout role="status" aria-label="Issued">
       <p>
-        Issued with the serial number <code>{issued.serial_number}</code>.
+        Issued with the serial number <Code>{issued.serial_number}</Code>.
         {hasKey &&
           ' The private key is handed out now and never again: the authority does not keep it.'}
       </p>
-      <div className="form-actions">
+      <FormActions>
         <DownloadFiles {...props} />
-      </div>
+      </FormActions>
       {format === 'pem' && (
-        <details>
-          <summary>Certificate</summary>
-          <pre className="pem">{issued.certificate}</pre>
-        </details>
+        <Details>
+          <Summary>Certificate</Summary>
+          <Pem>{issued.certificate}</Pem>
+        </Details>
       )}
       {format === 'pem' && issued.private_key !== undefined && (
-        <details>
-          <summary>Private key</summary>
-          <pre className="pem">{issued.private_key}</pre>
-        </details>
+        <Details>
+          <Summary>Private key</Summary>
+          <Pem>{issued.private_key}</Pem>
+        </Details>
       )}
-    </section>
+    </Callout>
   );
 };

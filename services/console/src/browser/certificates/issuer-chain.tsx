@@ -1,8 +1,11 @@
 /** Issuers of an authority as a tree of signatures, with their validity on a common time axis. */
 import { AxisBottom } from '@visx/axis';
 import { scaleTime } from '@visx/scale';
+import chartStyles from '../components/chart.module.css';
 import { columnOf, shortened, useWidth } from '../components/chart.ts';
+import { AXIS_LOOK } from '../components/chart-axis.ts';
 import { formatTime } from '../components/format.ts';
+import styles from './issuer-chain.module.css';
 import { type ChainedIssuer, issuerRows } from './issuer-rows.ts';
 
 const [ROW, INDENT, BOTTOM] = [34, 16, 28];
@@ -26,10 +29,10 @@ export const IssuerChain = (props: { issuers: readonly ChainedIssuer[]; nowMs: n
     })
     .join('; ');
   return (
-    <figure className="issuer-chain">
+    <figure className={styles['issuer-chain']}>
       <svg
         ref={svg}
-        className="chart"
+        className={chartStyles['chart']}
         viewBox={`0 0 ${width} ${height}`}
         role="img"
         aria-label={words}
@@ -41,16 +44,20 @@ export const IssuerChain = (props: { issuers: readonly ChainedIssuer[]; nowMs: n
             <g key={issuer.id}>
               {parentAt !== undefined && (
                 <path
-                  className="branch"
+                  className={chartStyles['branch']}
                   d={`M${left - INDENT} ${parentAt * ROW + ROW / 2 + 7}V${y}H${left - 4}`}
                 />
               )}
-              <circle className={issuer.isDefault ? 'default' : 'other'} cx={left} cy={y} r={4} />
+              <circle
+                className={issuer.isDefault ? styles['default'] : styles['other']}
+                cx={left}
+                cy={y}
+                r={4}
+              />
               <text x={left + 10} y={y + 4}>
                 {shortened(issuer.name, columnOf(width) - left - 16)}
               </text>
               <rect
-                className={issuer.untilMs < props.nowMs ? 'soon' : 'later'}
                 x={x(issuer.fromMs)}
                 y={y - 6}
                 width={Math.max(2, x(issuer.untilMs) - x(issuer.fromMs))}
@@ -60,15 +67,22 @@ export const IssuerChain = (props: { issuers: readonly ChainedIssuer[]; nowMs: n
             </g>
           );
         })}
-        <line className="now" x1={x(props.nowMs)} x2={x(props.nowMs)} y1={0} y2={height - BOTTOM} />
+        <line
+          className={chartStyles['now']}
+          x1={x(props.nowMs)}
+          x2={x(props.nowMs)}
+          y1={0}
+          y2={height - BOTTOM}
+        />
         <AxisBottom
+          {...AXIS_LOOK}
           scale={x}
           top={height - BOTTOM}
           numTicks={Math.max(2, Math.floor((width - columnOf(width)) / 90))}
           hideTicks
         />
       </svg>
-      <figcaption>
+      <figcaption className={styles['caption']}>
         Each line leads from the signer to what it signed; the filled point is the default issuer,
         the upright line is now.
       </figcaption>

@@ -1,14 +1,17 @@
 /** Issuers of an authority: the chain of signatures over time, rotation, and details of each. */
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useCapabilities } from '../api/queries.ts';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
-import { FactList } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
+import { FormActions } from '../components/fields.tsx';
 import { formatTime } from '../components/format.ts';
 import { useListPage } from '../components/list-page.ts';
 import { Loaded, Skeleton } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { usePages } from '../components/pager.tsx';
 import { Pill } from '../components/pill.tsx';
+import { Code } from '../components/text.tsx';
 import { certificateContents } from './certificate-contents.ts';
 import { Download } from './download.tsx';
 import { type Issuer, type IssuerInfo, OUTLIVING } from './issuer/issuer.ts';
@@ -55,7 +58,7 @@ const IssuerCard = (props: {
       )}
       <FactList
         facts={[
-          ['Id', <code key="id">{id}</code>],
+          ['Id', <Code key="id">{id}</Code>],
           ['Name', info.issuer_name || '–'],
           ...(contents
             ? ([
@@ -75,11 +78,11 @@ const IssuerCard = (props: {
             : []),
         ]}
       />
-      <div className="form-actions">
+      <FormActions>
         {issuer && (
-          <Link to="/ui/certificates/$mount/issuer/$issuer" params={{ mount, issuer: id }}>
+          <PageLink to="/ui/certificates/$mount/issuer/$issuer" params={{ mount, issuer: id }}>
             Settings of {name}
-          </Link>
+          </PageLink>
         )}
         {issuer && (
           <Download
@@ -96,7 +99,7 @@ const IssuerCard = (props: {
           may(`${mount}/issuer/${id}`, 'patch') && (
             <RetireIssuer mount={mount} id={id} name={name} />
           )}
-      </div>
+      </FormActions>
     </Card>
   );
 };

@@ -1,4 +1,6 @@
 /** The reason of a revocation, which lists and OCSP answers give (RFC 5280 §5.3.1). */
+import { Label, SelectField } from '../components/fields.tsx';
+
 const REASONS = {
   unspecified: 'not stated',
   keyCompromise: 'its key may be known to others: the key is never certified again',
@@ -11,14 +13,14 @@ const REASONS = {
 
 /** A field named "reason". */
 export const ReasonField = () => (
-  <label>
+  <Label>
     Reason
-    <select name="reason">
+    <SelectField name="reason">
       {Object.entries(REASONS).map(([reason, words]) => (
         <option key={reason} value={reason}>
           {words}
         </option>
       ))}
-    </select>
-  </label>
+    </SelectField>
+  </Label>
 );

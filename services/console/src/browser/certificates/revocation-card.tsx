@@ -6,12 +6,14 @@ import { callSecrets, readData } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
-import { FactList } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
+import { FormActions } from '../components/fields.tsx';
 import { counted, formatDistance, formatTime } from '../components/format.ts';
 import { Lifetime } from '../components/lifetime.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
-import { Pill } from '../components/pill.tsx';
+import { Pill, PillRow } from '../components/pill.tsx';
+import { Code } from '../components/text.tsx';
 import { Choice } from '../editing/choice.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { secretTarget } from '../editing/edit-target.ts';
@@ -121,7 +123,7 @@ export const RevocationCard = ({ mount }: { mount: string }) => {
         {(config) =>
           config !== null && (
             <>
-              <p className="pills">
+              <PillRow>
                 <Pill tone={config.disable ? 'bad' : 'good'}>
                   {config.disable ? 'no lists' : 'lists'}
                 </Pill>
@@ -129,7 +131,7 @@ export const RevocationCard = ({ mount }: { mount: string }) => {
                   {config.ocsp_disable ? 'no OCSP' : 'OCSP'}
                 </Pill>
                 {config.enable_delta && <Pill tone="good">delta lists</Pill>}
-              </p>
+              </PillRow>
               <ServedList mount={mount} />
               <FactList
                 facts={[
@@ -141,11 +143,11 @@ export const RevocationCard = ({ mount }: { mount: string }) => {
                       : 'at each revocation',
                   ],
                   ['An OCSP answer is valid for', config.ocsp_expiry],
-                  ['List for clients', <code key="list">{`${mountAddress(mount)}/crl`}</code>],
-                  ['OCSP for clients', <code key="ocsp">{`${mountAddress(mount)}/ocsp`}</code>],
+                  ['List for clients', <Code key="list">{`${mountAddress(mount)}/crl`}</Code>],
+                  ['OCSP for clients', <Code key="ocsp">{`${mountAddress(mount)}/ocsp`}</Code>],
                 ]}
               />
-              <div className="form-actions">
+              <FormActions>
                 {may(path, 'update') && <EditRules path={path} />}
                 {may(rotate, 'read') && (
                   <ActionButton
@@ -158,7 +160,7 @@ export const RevocationCard = ({ mount }: { mount: string }) => {
                     <p>It replaces the list that is served, and says all that is revoked by now.</p>
                   </ActionButton>
                 )}
-              </div>
+              </FormActions>
             </>
           )
         }

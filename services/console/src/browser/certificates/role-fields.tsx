@@ -1,8 +1,10 @@
 /** The form of a role: every rule with its effect, next to a preview of what a request would get. */
 import { useState } from 'react';
 import { type Fields, fieldsOf } from '../components/action-button.tsx';
+import { FieldSet, Input, Label, Pair } from '../components/fields.tsx';
 import { Lifetime } from '../components/lifetime.tsx';
 import { Select } from '../components/select.tsx';
+import { Small } from '../components/text.tsx';
 import { Choice } from '../editing/choice.tsx';
 import type { RequestRules, Role } from './role.ts';
 import { RolePreview } from './role-preview.tsx';
@@ -126,30 +128,30 @@ const rulesIn = (fields: Fields): RequestRules => ({
 });
 
 const Choices = (props: { title: string; choices: Choices; role: RoleValues }) => (
-  <fieldset className="explained">
+  <FieldSet isExplained>
     <legend>{props.title}</legend>
     {props.choices.map(([flag, words, effect]) => (
       <Choice key={flag} name={flag} isTicked={props.role[flag]}>
-        {words} <small>{effect}</small>
+        {words} <Small>{effect}</Small>
       </Choice>
     ))}
-  </fieldset>
+  </FieldSet>
 );
 
 const RoleInputs = ({ role, keyBits }: { role: RoleValues; keyBits: number }) => (
   <>
-    <label>
+    <Label>
       Domains, separated by commas
-      <input
+      <Input
         name="allowed_domains"
         autoComplete="off"
         placeholder="example.com"
         defaultValue={role.allowed_domains}
       />
-    </label>
+    </Label>
     <Choices title="Names that are certified" choices={NAME_RULES} role={role} />
     <Choices title="For" choices={USES} role={role} />
-    <div className="pair">
+    <Pair>
       <Lifetime
         name="ttl"
         value={role.ttl}
@@ -161,9 +163,9 @@ const RoleInputs = ({ role, keyBits }: { role: RoleValues; keyBits: number }) =>
         value={role.max_ttl}
         label="Valid for at most (0: as long as the authority allows)"
       />
-    </div>
-    <div className="pair">
-      <label>
+    </Pair>
+    <Pair>
+      <Label>
         Key of the certificates
         <Select
           name="key_type"
@@ -173,12 +175,12 @@ const RoleInputs = ({ role, keyBits }: { role: RoleValues; keyBits: number }) =>
             type === role.key_type && keyBits > 0 ? `${words}, ${keyBits} bits` : words,
           ])}
         />
-      </label>
-      <label>
+      </Label>
+      <Label>
         Issuer: its name or id, or “default”
-        <input name="issuer_ref" required autoComplete="off" defaultValue={role.issuer_ref} />
-      </label>
-    </div>
+        <Input name="issuer_ref" required autoComplete="off" defaultValue={role.issuer_ref} />
+      </Label>
+    </Pair>
     <Choices title="Certificates" choices={KEEPING} role={role} />
   </>
 );

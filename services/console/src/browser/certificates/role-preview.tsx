@@ -1,6 +1,8 @@
 /** Preview, while a role is being edited, of how it would answer a request. */
 import { type KeyboardEvent, useState } from 'react';
+import { FieldSet, Input, Label, Pair } from '../components/fields.tsx';
 import { Pill } from '../components/pill.tsx';
+import { PlainList } from '../components/plain-list.tsx';
 import { lifetimeDecision, nameDecision, nameRules, type RequestRules } from './role.ts';
 
 /** Prevents Enter from submitting the role. */
@@ -16,37 +18,37 @@ export const RolePreview = ({ rules }: { rules: RequestRules }) => {
   // A refusal names what is refused; the rest would distract from it.
   const told = isIssued ? decisions : decisions.filter(({ isAllowed }) => !isAllowed);
   return (
-    <fieldset>
+    <FieldSet>
       <legend>What a request would get</legend>
-      <ul className="plain-list" aria-label="Rules in words">
+      <PlainList aria-label="Rules in words">
         {nameRules(rules).map((rule) => (
           <li key={rule}>{rule}</li>
         ))}
-      </ul>
-      <div className="pair">
-        <label>
+      </PlainList>
+      <Pair>
+        <Label>
           Try a name
-          <input
+          <Input
             autoComplete="off"
             value={name}
             onChange={({ target }) => setName(target.value)}
             onKeyDown={keepOpen}
           />
-        </label>
-        <label>
+        </Label>
+        <Label>
           Try a validity (empty: none is asked for)
-          <input
+          <Input
             autoComplete="off"
             value={lifetime}
             onChange={({ target }) => setLifetime(target.value)}
             onKeyDown={keepOpen}
           />
-        </label>
-      </div>
+        </Label>
+      </Pair>
       <p role="status" aria-label="Preview">
         <Pill tone={isIssued ? 'good' : 'bad'}>{isIssued ? 'issued' : 'refused'}</Pill>{' '}
         {told.map(({ reason }) => reason).join(' ')}
       </p>
-    </fieldset>
+    </FieldSet>
   );
 };

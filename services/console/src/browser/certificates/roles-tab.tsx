@@ -5,11 +5,14 @@ import { ApiProblem } from '../api/api-problem.ts';
 import { useCapabilities, useSecret, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
-import { FactList } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
+import { FormActions, Input, Label } from '../components/fields.tsx';
 import { Loaded, Skeleton } from '../components/loaded.tsx';
 import { useOpenedByAddress } from '../components/opened-by-address.ts';
 import { Card, Empty } from '../components/page.tsx';
+import { Hint } from '../components/text.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { secretTarget } from '../editing/edit-target.ts';
 import { IssueForm } from './issue-form.tsx';
@@ -45,17 +48,16 @@ const RoleCard = ({ mount, name }: { mount: string; name: string }) => {
           ]}
         />
       )}
-      <div className="form-actions">
+      <FormActions>
         {may(issuePath, 'update') && (
-          <button
-            type="button"
-            className="primary"
+          <Button
+            look="primary"
             aria-expanded={isIssuing}
             aria-label={`Issue by ${name}`}
             onClick={() => setIssuing(!isIssuing)}
           >
             Issue
-          </button>
+          </Button>
         )}
         {role && may(path, 'update') && (
           <EditButton
@@ -83,7 +85,7 @@ const RoleCard = ({ mount, name }: { mount: string; name: string }) => {
             <p>Nobody can issue by it any more. What was issued stays valid.</p>
           </ActionButton>
         )}
-      </div>
+      </FormActions>
       {isIssuing && <IssueForm mount={mount} role={name} isFocused />}
       <Commands commands={[secretsCurl('GET', path), vaultCommand(`vault read ${path}`)]} />
     </Card>
@@ -95,18 +97,18 @@ const IssueByName = ({ mount }: { mount: string }) => {
   const [role, setRole] = useState('');
   return (
     <Card title="Issue a certificate">
-      <p className="hint">
+      <Hint>
         The roles of this authority cannot be listed with this token: enter the name of the one that
         you may use.
-      </p>
-      <label>
+      </Hint>
+      <Label>
         Role
-        <input
+        <Input
           autoComplete="off"
           value={role}
           onChange={({ target }) => setRole(target.value.trim())}
         />
-      </label>
+      </Label>
       {role !== '' && <IssueForm mount={mount} role={role} />}
     </Card>
   );
@@ -125,7 +127,7 @@ export const RolesTab = () => {
   return (
     <>
       {may(`${mount}/roles/new`, 'update') && (
-        <div className="form-actions">
+        <FormActions>
           <ActionButton
             label="Create role"
             title="Create a role"
@@ -147,13 +149,13 @@ export const RolesTab = () => {
               ),
             ]}
           >
-            <label>
+            <Label>
               Name
-              <input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-.]+" />
-            </label>
+              <Input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-.]+" />
+            </Label>
             <RoleFields role={NEW_ROLE} />
           </ActionButton>
-        </div>
+        </FormActions>
       )}
       {isForbidden ? (
         <IssueByName mount={mount} />

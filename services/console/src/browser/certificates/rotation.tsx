@@ -2,11 +2,14 @@
  * The rotation of an issuer in steps: create the successor, let clients trust it, issue with it,
  * retire the old issuer.
  */
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { secretsCurl, vaultCommand } from '../components/commands.tsx';
+import { FormActions, Input, Label, Pair } from '../components/fields.tsx';
 import { Card } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
+import { Steps } from '../components/steps.tsx';
 import { ImportSigned } from './certify/outside-signer.tsx';
 import { FollowingDefault } from './issuer/following-default.tsx';
 import { KeyKindField, keyParameters } from './keys/key-kinds.tsx';
@@ -38,13 +41,13 @@ const GenerateRoot = ({ mount }: { mount: string }) => {
         The other issuers remain. The new one issues nothing until a role or the default names it,
         is valid for ten years, and its key never leaves the engine.
       </p>
-      <div className="pair">
-        <label>
+      <Pair>
+        <Label>
           Name
-          <input name="name" required autoComplete="off" />
-        </label>
+          <Input name="name" required autoComplete="off" />
+        </Label>
         <KeyKindField />
-      </div>
+      </Pair>
     </ActionButton>
   );
 };
@@ -78,13 +81,13 @@ const AddIntermediate = ({ mount }: { mount: string }) => {
         A key is made here. On the next page another authority signs it, of this server or
         elsewhere. Nothing is issued by it until it becomes the default.
       </p>
-      <div className="pair">
-        <label>
+      <Pair>
+        <Label>
           Name
-          <input name="name" required autoComplete="off" />
-        </label>
+          <Input name="name" required autoComplete="off" />
+        </Label>
         <KeyKindField />
-      </div>
+      </Pair>
     </ActionButton>
   );
 };
@@ -101,26 +104,26 @@ export const Rotation = (props: {
   const { mount, may } = props;
   return (
     <Card title="Rotate an issuer">
-      <ol className="steps">
+      <Steps>
         <li>
           <strong>Create the successor.</strong> The issuer in use remains, and nothing changes for
           clients.
-          <div className="form-actions">
+          <FormActions>
             {may.generateRoot && <GenerateRoot mount={mount} />}
             {may.generateKey && <AddIntermediate mount={mount} />}
             {may.import && <ImportSigned mount={mount} />}
-          </div>
+          </FormActions>
         </li>
         <li>
           <strong>Let clients trust it.</strong> Give a new root's PEM, below, to every client that
           checks certificates, or have the old root vouch for it until they have it. An intermediate
           needs nothing: it comes with the chain.
           {may.certify && (
-            <div className="form-actions">
-              <Link to="/ui/certificates/$mount/certify" params={{ mount }}>
+            <FormActions>
+              <PageLink to="/ui/certificates/$mount/certify" params={{ mount }}>
                 Cross-sign
-              </Link>
-            </div>
+              </PageLink>
+            </FormActions>
           )}
         </li>
         <li>
@@ -134,7 +137,7 @@ export const Rotation = (props: {
           lists and OCSP answers, without which clients may refuse what it has issued. Delete it, on
           its own page, when its last certificate has expired.
         </li>
-      </ol>
+      </Steps>
     </Card>
   );
 };

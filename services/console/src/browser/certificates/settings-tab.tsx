@@ -4,11 +4,13 @@ import { mountAddress } from '../api/mount-address.ts';
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import commandStyles from '../components/commands.module.css';
 import { secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
+import { Code } from '../components/text.tsx';
 import { AcmeAccountsCard } from './acme-accounts-card.tsx';
 import { type AcmeRules, AcmeRulesOf } from './acme-rules.tsx';
 import { AddressesCard } from './addresses-card.tsx';
@@ -148,12 +150,12 @@ const Acme = ({ mount }: { mount: string }) => {
               {isEnabled && (
                 <>
                   <p>
-                    Clients get certificates from <code>{directory}</code>.
+                    Clients get certificates from <Code>{directory}</Code>.
                   </p>
                   {clientLines(directory).map(([tool, text]) => (
-                    <div className="command" key={tool}>
-                      <span className="tool">{tool}</span>
-                      <code>{text}</code>
+                    <div className={commandStyles['command']} key={tool}>
+                      <span className={commandStyles['tool']}>{tool}</span>
+                      <Code className={commandStyles['text']}>{text}</Code>
                       <CopyButton text={text} label={`Copy the lines for ${tool}`} />
                     </div>
                   ))}

@@ -3,8 +3,9 @@ import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
-import { FactList } from '../components/data-table.tsx';
 import { durationText } from '../components/duration.ts';
+import { FactList } from '../components/fact-list.tsx';
+import { FieldSet, FormActions } from '../components/fields.tsx';
 import { formatSeconds, formatTime } from '../components/format.ts';
 import { Lifetime } from '../components/lifetime.tsx';
 import { Loaded } from '../components/loaded.tsx';
@@ -70,14 +71,14 @@ const intervalValues = (auto: AutoTidy) => ({
 
 const WorkFields = ({ values }: { values: WorkValues }) => (
   <>
-    <fieldset>
+    <FieldSet>
       <legend>What is deleted</legend>
       {WORK.map(([name, words]) => (
         <Choice key={name} name={name} isTicked={values[name]}>
           {words}
         </Choice>
       ))}
-    </fieldset>
+    </FieldSet>
     <Lifetime
       name="safety_buffer"
       required
@@ -125,7 +126,7 @@ export const TidyCard = ({ mount }: { mount: string }) => {
           )
         }
       </Loaded>
-      <div className="form-actions">
+      <FormActions>
         {may(start, 'update') && (
           <ActionButton
             label="Tidy now"
@@ -170,7 +171,7 @@ export const TidyCard = ({ mount }: { mount: string }) => {
             ]}
           />
         )}
-      </div>
+      </FormActions>
       <Commands commands={[secretsCurl('GET', status), vaultCommand(`vault read ${status}`)]} />
     </Card>
   );

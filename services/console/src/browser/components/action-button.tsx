@@ -2,10 +2,13 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
+import { Button, type ButtonLook } from './button.tsx';
 import { type Command, Commands } from './commands.tsx';
+import { FormActions, Input, Label } from './fields.tsx';
 import { Modal } from './modal.tsx';
 import { useOpenedByAddress } from './opened-by-address.ts';
 import { Problem } from './page.tsx';
+import { Code } from './text.tsx';
 
 /** Values of a dialog's fields, by field name. */
 export interface Fields {
@@ -45,7 +48,7 @@ export interface ActionButtonProps {
   /** Label of the button that confirms the action. */
   readonly confirm: string;
   readonly tone?: 'danger' | 'primary' | undefined;
-  readonly className?: string;
+  readonly look?: ButtonLook;
   /** Performs the action with the values of the dialog's fields. */
   readonly act: (fields: SubmittedFields) => Promise<unknown>;
   readonly onDone?: () => void;
@@ -80,42 +83,39 @@ export const ActionButton = (props: ActionButtonProps) => {
   };
   return (
     <>
-      <button
-        type="button"
-        className={props.className ?? props.tone ?? ''}
+      <Button
+        look={props.look ?? props.tone}
         aria-label={props.name}
         aria-haspopup="dialog"
         onClick={open}
       >
         {props.label}
-      </button>
+      </Button>
       <Modal title={props.title} isOpen={isOpen} onClose={() => setOpen(false)}>
         <form onSubmit={submit}>
           {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
           {props.children}
           {props.typed !== undefined && (
-            <label>
-              Type <code>{props.typed}</code> to go on
-              <input
+            <Label>
+              Type <Code>{props.typed}</Code> to go on
+              <Input
                 value={typed}
                 autoComplete="off"
                 onChange={({ target }) => setTyped(target.value)}
               />
-            </label>
+            </Label>
           )}
           <Commands commands={props.commands} />
-          <div className="form-actions">
-            <button
+          <FormActions>
+            <Button
               type="submit"
-              className={props.tone ?? 'primary'}
+              look={props.tone ?? 'primary'}
               disabled={action.isPending || (props.typed !== undefined && typed !== props.typed)}
             >
               {action.isPending ? 'Working…' : props.confirm}
-            </button>
-            <button type="button" onClick={() => setOpen(false)}>
-              Cancel
-            </button>
-          </div>
+            </Button>
+            <Button onClick={() => setOpen(false)}>Cancel</Button>
+          </FormActions>
         </form>
       </Modal>
     </>

@@ -7,6 +7,7 @@ import { ActionButton } from './action-button.tsx';
 import { Commands, workspacesCurl } from './commands.tsx';
 import { DataTable } from './data-table.tsx';
 import { DeleteButton } from './delete-button.tsx';
+import { FormActions, Input, Label } from './fields.tsx';
 import { formatTime } from './format.ts';
 import { PagedList } from './paged-list.tsx';
 import { ShownOnce } from './shown-once.tsx';
@@ -78,7 +79,7 @@ export const ApiTokens = (props: {
           <ApiTokenTable label={`Tokens of ${owner}`} tokens={data} loss={props.loss} />
         )}
       </PagedList>
-      <div className="form-actions">
+      <FormActions>
         <ActionButton
           label="Create a token"
           name={`Create a token for ${owner}`}
@@ -93,12 +94,12 @@ export const ApiTokens = (props: {
           commands={[workspacesCurl('POST', path, tokenBody('…'))]}
         >
           <p>{props.purpose}</p>
-          <label>
+          <Label>
             Where it is used
-            <input name="description" required autoComplete="off" />
-          </label>
+            <Input name="description" required autoComplete="off" />
+          </Label>
         </ActionButton>
-      </div>
+      </FormActions>
       <Commands commands={[workspacesCurl('GET', path)]} />
     </>
   );

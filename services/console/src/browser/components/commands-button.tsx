@@ -1,5 +1,6 @@
 /** The button of a page that opens the commands of all its parts in a panel. */
 import { useContext, useState } from 'react';
+import { Button } from './button.tsx';
 import {
   type Command,
   type CommandRegistry,
@@ -7,8 +8,11 @@ import {
   useCommandEntries,
 } from './command-registry.ts';
 import { CommandList } from './commands.tsx';
+import styles from './commands-button.module.css';
+import { FormActions } from './fields.tsx';
 import { SidePanel } from './modal.tsx';
 import { useOpenedByAddress } from './opened-by-address.ts';
+import { CardHeading } from './text.tsx';
 
 /** Commands by title, as one part of a page may have several. */
 const byTitle = (
@@ -20,35 +24,32 @@ const byTitle = (
     new Map<string, readonly Command[]>(),
   );
 
-const Button = ({ registry }: { registry: CommandRegistry }) => {
+const PanelButton = ({ registry }: { registry: CommandRegistry }) => {
   const [isOpen, setOpen] = useState(false);
   const entries = useCommandEntries(registry);
   useOpenedByAddress('commands', () => setOpen(true));
   return (
     <>
       {/* Its place is kept before the parts of the page are there, so that nothing moves when they are. */}
-      <button
-        type="button"
-        className="commands-button"
+      <Button
+        className={styles['commands-button']}
         aria-haspopup="dialog"
         disabled={entries.length === 0}
         onClick={() => setOpen(true)}
       >
         Commands
-      </button>
+      </Button>
       <SidePanel title="Commands of this page" isOpen={isOpen} onClose={() => setOpen(false)}>
         <p>They show or do the same as the page, in its namespace.</p>
         {[...byTitle(entries)].map(([title, commands]) => (
           <section key={title} aria-label={title}>
-            <h2>{title}</h2>
+            <CardHeading className={styles['heading']}>{title}</CardHeading>
             <CommandList commands={commands} />
           </section>
         ))}
-        <div className="form-actions">
-          <button type="button" onClick={() => setOpen(false)}>
-            Close
-          </button>
-        </div>
+        <FormActions>
+          <Button onClick={() => setOpen(false)}>Close</Button>
+        </FormActions>
       </SidePanel>
     </>
   );
@@ -57,5 +58,5 @@ const Button = ({ registry }: { registry: CommandRegistry }) => {
 /** The button, in a page. */
 export const CommandsButton = () => {
   const registry = useContext(CommandsOfPage);
-  return registry && <Button registry={registry} />;
+  return registry && <PanelButton registry={registry} />;
 };

@@ -7,7 +7,10 @@ import {
   CommandsOfPage,
   TitleOfPart,
 } from './command-registry.ts';
+import styles from './commands.module.css';
 import { CopyButton } from './copy-button.tsx';
+import { Details, Summary } from './details.tsx';
+import { Code } from './text.tsx';
 
 export type { Command };
 
@@ -79,9 +82,9 @@ export const workspacesCurl = (method: string, path: string, body?: object): Com
 /** Commands, one below the other. */
 export const CommandList = ({ commands }: { commands: readonly Command[] }) =>
   commands.map(({ tool, text }) => (
-    <div className="command" key={`${tool} ${text}`}>
-      <span className="tool">{tool}</span>
-      <code>{text}</code>
+    <div className={styles['command']} key={`${tool} ${text}`}>
+      <span className={styles['tool']}>{tool}</span>
+      <Code className={styles['text']}>{text}</Code>
       <CopyButton text={text} label={`Copy the command for ${tool}`} />
     </div>
   ));
@@ -113,9 +116,9 @@ export const Commands = (props: CommandsProps) => {
   if (props.commands.length === 0) return null;
   if (registry !== undefined) return <OfPage {...props} registry={registry} />;
   return (
-    <details className="commands">
-      <summary>As a command</summary>
+    <Details className={styles['commands']}>
+      <Summary>As a command</Summary>
       <CommandList commands={props.commands} />
-    </details>
+    </Details>
   );
 };

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { notify } from '../api/notices.ts';
+import { Button } from './button.tsx';
 
 const SHOWN_MS = 2000;
 
@@ -17,8 +18,8 @@ export const CopyButton = ({ text, label }: { text: string; label: string }) => 
     setTimeout(() => setCopied(false), SHOWN_MS);
   };
   return (
-    <button type="button" className="small" aria-label={label} onClick={() => void copy()}>
+    <Button look="small" aria-label={label} onClick={() => void copy()}>
       {isCopied ? 'Copied' : 'Copy'}
-    </button>
+    </Button>
   );
 };

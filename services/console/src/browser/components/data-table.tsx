@@ -1,9 +1,12 @@
 import { type ReactNode, useState } from 'react';
+import { classes } from './classes.ts';
 import type { ListPage } from './list-page.ts';
 import { Empty } from './page.tsx';
 import { usePages } from './pager.tsx';
 import { PageCheckbox, RowCheckbox, type Selection } from './selection.tsx';
 import { type Order, SortButton, sortedAs } from './sort-button.tsx';
+import styles from './table.module.css';
+import { Unseen } from './text.tsx';
 
 export interface Column<Row> {
   readonly title: string;
@@ -27,7 +30,11 @@ const Head = <Row,>(props: { column: Column<Row>; order: Order | undefined }) =>
   const { title, isActions, sort, isGreatestFirst } = props.column;
   if (sort !== undefined && props.order !== undefined)
     return (
-      <th scope="col" aria-sort={sortedAs(props.order, sort)}>
+      <th
+        scope="col"
+        className={classes(styles['head'], styles['sortable'])}
+        aria-sort={sortedAs(props.order, sort)}
+      >
         <SortButton
           title={title}
           field={sort}
@@ -37,7 +44,9 @@ const Head = <Row,>(props: { column: Column<Row>; order: Order | undefined }) =>
       </th>
     );
   return (
-    <th scope="col">{isActions === true ? <span className="unseen">{title}</span> : title}</th>
+    <th scope="col" className={styles['head']}>
+      {isActions === true ? <Unseen>{title}</Unseen> : title}
+    </th>
   );
 };
 
@@ -45,8 +54,11 @@ const Cell = <Row,>({ column, row }: { column: Column<Row>; row: Row }) => {
   const { title, cell, isName, isActions, isUnbroken } = column;
   const shared = {
     ...(isActions !== true && { 'data-label': title }),
-    ...(isActions === true && { className: 'actions' }),
-    ...(isUnbroken === true && { className: 'unbroken' }),
+    className: classes(
+      isName === true ? styles['name'] : styles['cell'],
+      isActions === true && styles['actions'],
+      isUnbroken === true && styles['unbroken'],
+    ),
   };
   return isName === true ? (
     <th scope="row" {...shared}>
@@ -78,11 +90,11 @@ export function DataTable<Row>(props: {
   if (props.empty !== undefined && rows.length === 0) return <Empty>{props.empty}</Empty>;
   return (
     <>
-      <table className="stacking" aria-label={label}>
-        <thead>
-          <tr>
+      <table className={classes(styles['table'], styles['stacking'])} aria-label={label}>
+        <thead className={styles['heads']}>
+          <tr className={styles['head-row']}>
             {selection && (
-              <th scope="col" className="select">
+              <th scope="col" className={classes(styles['head'], styles['select'])}>
                 <PageCheckbox rows={rows} keyOf={keyOf} selection={selection} />
               </th>
             )}
@@ -91,14 +103,17 @@ export function DataTable<Row>(props: {
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody className={styles['body']}>
           {rows.map((row) => (
             <tr
               key={keyOf(row)}
-              className={selection?.chosen.has(keyOf(row)) === true ? 'chosen' : undefined}
+              className={classes(
+                styles['row'],
+                selection?.chosen.has(keyOf(row)) === true && styles['chosen'],
+              )}
             >
               {selection && (
-                <td className="select">
+                <td className={classes(styles['cell'], styles['select'])}>
                   <RowCheckbox row={row} id={keyOf(row)} selection={selection} />
                 </td>
               )}
@@ -113,15 +128,3 @@ export function DataTable<Row>(props: {
     </>
   );
 }
-
-/** A vertical list of names and values. */
-export const FactList = (props: { facts: readonly (readonly [string, ReactNode])[] }) => (
-  <dl className="facts">
-    {props.facts.map(([name, value]) => (
-      <div key={name}>
-        <dt>{name}</dt>
-        <dd>{value}</dd>
-      </div>
-    ))}
-  </dl>
-);

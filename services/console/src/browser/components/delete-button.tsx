@@ -26,7 +26,7 @@ export const DeleteButton = (props: {
     <ActionButton
       label={label}
       name={props.name}
-      className="small danger"
+      look="small danger"
       tone="danger"
       title={`${label} ${props.what}?`}
       confirm={`${label} it`}

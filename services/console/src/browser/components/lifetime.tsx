@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { DURATION, DURATION_WORDS } from './duration.ts';
+import { Input, Label } from './fields.tsx';
 
 /** A field for a duration. */
 export const Lifetime = (props: {
@@ -8,9 +9,9 @@ export const Lifetime = (props: {
   required?: boolean;
   label: ReactNode;
 }) => (
-  <label>
+  <Label>
     {props.label}
-    <input
+    <Input
       name={props.name}
       required={props.required ?? false}
       autoComplete="off"
@@ -18,5 +19,5 @@ export const Lifetime = (props: {
       pattern={DURATION}
       title={DURATION_WORDS}
     />
-  </label>
+  </Label>
 );

@@ -1,15 +1,17 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { messageOf } from '../api/api-problem.ts';
+import { Button } from './button.tsx';
 import { Problem } from './page.tsx';
+import styles from './skeleton.module.css';
 
 const LINES = ['a', 'b', 'c'];
 
 /** Grey bars as a placeholder for loading content. */
 export const Skeleton = ({ label = 'Loading' }: { label?: string }) => (
-  <div className="skeleton" role="status" aria-label={label}>
+  <div className={styles['skeleton']} role="status" aria-label={label}>
     {LINES.map((line) => (
-      <span key={line} />
+      <span key={line} className={styles['bar']} />
     ))}
   </div>
 );
@@ -28,9 +30,9 @@ export function Loaded<Value>(props: {
       {error !== null && (
         <Problem>
           {messageOf(error)}{' '}
-          <button type="button" className="link" onClick={() => void refetch()}>
+          <Button look="link" onClick={() => void refetch()}>
             Try again
-          </button>
+          </Button>
         </Problem>
       )}
       {isPending && error === null && <Skeleton />}

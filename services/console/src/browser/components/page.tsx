@@ -1,12 +1,26 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ComponentProps, type ReactNode, useEffect, useState } from 'react';
+import cardStyles from './card.module.css';
+import { classes } from './classes.ts';
 import { CommandsOfPage, createCommandRegistry, TitleOfPart } from './command-registry.ts';
 import { CommandsButton } from './commands-button.tsx';
+import styles from './page.module.css';
+import { CardHeading, PageHeading } from './text.tsx';
 
 export const useTitle = (title: string): void => {
   useEffect(() => {
     document.title = `${title} · Keelson`;
   }, [title]);
 };
+
+/** A sentence about a page or a list, below its heading. */
+export const Lead = ({ className, ...rest }: ComponentProps<'p'>) => (
+  <p {...rest} className={classes(styles['lead'], className)} />
+);
+
+/** The buttons of a page or a card, next to its heading. */
+export const PageActions = ({ children }: { children: ReactNode }) => (
+  <div className={styles['actions']}>{children}</div>
+);
 
 /** A page: its heading with actions, and its content. */
 export const Page = (props: {
@@ -24,15 +38,15 @@ export const Page = (props: {
   return (
     <CommandsOfPage value={commands}>
       <TitleOfPart value={props.title}>
-        <header className={props.isSticky === true ? 'page-head sticky' : 'page-head'}>
-          <div>
-            <h1>{props.title}</h1>
-            {props.lead !== undefined && <p className="lead">{props.lead}</p>}
+        <header className={classes(styles['head'], props.isSticky === true && styles['sticky'])}>
+          <div className={styles['title']}>
+            <PageHeading>{props.title}</PageHeading>
+            {props.lead !== undefined && <Lead>{props.lead}</Lead>}
           </div>
-          <div className="page-actions">
+          <PageActions>
             {props.actions}
             <CommandsButton />
-          </div>
+          </PageActions>
         </header>
         {props.children}
       </TitleOfPart>
@@ -41,11 +55,11 @@ export const Page = (props: {
 };
 
 export const Card = (props: { title?: string; actions?: ReactNode; children: ReactNode }) => (
-  <section className="card">
+  <section className={cardStyles['card']}>
     {props.title !== undefined && (
-      <div className="card-head">
-        <h2>{props.title}</h2>
-        {props.actions !== undefined && <div className="page-actions">{props.actions}</div>}
+      <div className={cardStyles['head']}>
+        <CardHeading>{props.title}</CardHeading>
+        {props.actions !== undefined && <PageActions>{props.actions}</PageActions>}
       </div>
     )}
     {props.title === undefined ? (
@@ -56,10 +70,12 @@ export const Card = (props: { title?: string; actions?: ReactNode; children: Rea
   </section>
 );
 
-export const Empty = ({ children }: { children: ReactNode }) => <p className="empty">{children}</p>;
+export const Empty = ({ children }: { children: ReactNode }) => (
+  <p className={styles['empty']}>{children}</p>
+);
 
 export const Problem = ({ children }: { children: ReactNode }) => (
-  <p role="alert" className="problem">
+  <p role="alert" className={styles['problem']}>
     {children}
   </p>
 );

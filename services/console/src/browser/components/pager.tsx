@@ -1,22 +1,24 @@
 import type { ReactNode } from 'react';
 import type { Pagination } from '../api/workspaces-api.ts';
+import { Button } from './button.tsx';
 import type { ListPage } from './list-page.ts';
+import styles from './pager.module.css';
 
 /** Page navigation of a list; renders nothing for a single page. */
 export const Pager = (props: { pagination: Pagination; onPage: (page: number) => void }) => {
   const { 'current-page': page, 'total-pages': pages, 'total-count': total } = props.pagination;
   if (pages <= 1) return null;
   return (
-    <nav className="pager" aria-label="Pages of the list">
-      <button type="button" disabled={page <= 1} onClick={() => props.onPage(page - 1)}>
+    <nav className={styles['pager']} aria-label="Pages of the list">
+      <Button disabled={page <= 1} onClick={() => props.onPage(page - 1)}>
         Previous
-      </button>
+      </Button>
       <span>
         Page {page.toLocaleString()} of {pages.toLocaleString()} · {total.toLocaleString()} in all
       </span>
-      <button type="button" disabled={page >= pages} onClick={() => props.onPage(page + 1)}>
+      <Button disabled={page >= pages} onClick={() => props.onPage(page + 1)}>
         Next
-      </button>
+      </Button>
     </nav>
   );
 };

@@ -1,4 +1,5 @@
 /** A select that adds its initial value as an option of that name if the options lack it. */
+import { SelectField } from './fields.tsx';
 export const Select = (props: {
   name: string;
   /** The value with which it begins. */
@@ -10,7 +11,7 @@ export const Select = (props: {
   const { name, value, options, onChange } = props;
   const isKnown = options.some(([one]) => one === value);
   return (
-    <select
+    <SelectField
       name={name}
       required={props.required}
       defaultValue={value}
@@ -21,6 +22,6 @@ export const Select = (props: {
           {words}
         </option>
       ))}
-    </select>
+    </SelectField>
   );
 };

@@ -1,6 +1,9 @@
 /** Rows of a table that a person has selected, and the bar with what can be done with all of them. */
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Button } from './button.tsx';
 import { counted } from './format.ts';
+import styles from './selection.module.css';
+import { Unseen } from './text.tsx';
 
 export interface Selection<Row> {
   /** The selected rows by key; some may be on other pages of the list. */
@@ -41,6 +44,7 @@ export const RowCheckbox = <Row,>(props: { row: Row; id: string; selection: Sele
   return (
     <input
       type="checkbox"
+      className={styles['box']}
       aria-label={`Select ${nameOf(row)}`}
       checked={chosen.has(id)}
       onChange={toggle}
@@ -71,6 +75,7 @@ export const PageCheckbox = <Row,>(props: {
         if (box !== null) box.indeterminate = count > 0 && !isWhole;
       }}
       type="checkbox"
+      className={styles['box']}
       aria-label="Select all of this page"
       checked={isWhole}
       onChange={toggle}
@@ -97,16 +102,16 @@ export const SelectionBar = (props: {
   }, [count]);
   return (
     <>
-      <p className="unseen" role="status" aria-label="Selection">
+      <Unseen role="status" aria-label="Selection">
         {words}
-      </p>
+      </Unseen>
       {count > 0 && (
-        <section className="selection-bar" aria-label="Selected">
+        <section className={styles['bar']} aria-label="Selected">
           <strong aria-hidden="true">{words}</strong>
           {children}
-          <button type="button" className="plain" onClick={onClear}>
+          <Button look="plain" onClick={onClear}>
             Clear selection
-          </button>
+          </Button>
         </section>
       )}
     </>

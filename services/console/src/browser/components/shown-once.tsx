@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
+import { Callout } from './callout.tsx';
 import { CopyButton } from './copy-button.tsx';
+import { Secret } from './secret.tsx';
 
 /** A secret that the server does not show again, with a button that copies it. */
 export const ShownOnce = (props: {
@@ -11,9 +13,8 @@ export const ShownOnce = (props: {
   /** Where it is used. */
   children?: ReactNode;
 }) => (
-  <div role="status" className="hindrance" aria-label={props.label}>
+  <Callout role="status" aria-label={props.label}>
     <p>It is shown now and never again. {props.children}</p>
-    <code className="secret">{props.secret}</code>{' '}
-    <CopyButton text={props.secret} label={`Copy ${props.what}`} />
-  </div>
+    <Secret>{props.secret}</Secret> <CopyButton text={props.secret} label={`Copy ${props.what}`} />
+  </Callout>
 );

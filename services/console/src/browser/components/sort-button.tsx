@@ -1,6 +1,8 @@
 /** The head of a column by which the server sorts a list. */
 
 /** The order of a list: the name of a field, after "-" from its greatest value. */
+import { Button } from './button.tsx';
+import styles from './sort-button.module.css';
 export interface Order {
   readonly by: string;
   readonly onChange: (by: string) => void;
@@ -25,12 +27,11 @@ export const SortButton = (props: {
   const orders = [field, reverse(field)] as const;
   const [first, second] = isGreatestFirst ? orders.toReversed() : orders;
   return (
-    <button
-      type="button"
-      className="sort"
+    <Button
+      className={styles['sort']}
       onClick={() => order.onChange((order.by === first ? second : first) ?? field)}
     >
       {title}
-    </button>
+    </Button>
   );
 };

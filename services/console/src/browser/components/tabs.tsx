@@ -1,6 +1,8 @@
 import { Tab, TabList, TabPanel, TabProvider } from '@ariakit/react/tab';
 import type { ReactNode } from 'react';
+import { buttonClass } from './button.tsx';
 import { TitleOfPart } from './command-registry.ts';
+import styles from './tabs.module.css';
 
 export interface TabItem<Name extends string> {
   readonly name: Name;
@@ -24,9 +26,9 @@ export function Tabs<Name extends string>(props: {
         if (item !== undefined) onSelect(item.name);
       }}
     >
-      <TabList className="tabs" aria-label={props.label}>
+      <TabList className={styles['tabs']} aria-label={props.label}>
         {items.map(({ name, title }) => (
-          <Tab key={name} id={name}>
+          <Tab key={name} id={name} className={buttonClass(undefined, styles['tab'])}>
             {title}
           </Tab>
         ))}

@@ -2,7 +2,10 @@
 import { AxisBottom, AxisLeft } from '@visx/axis';
 import { scaleLinear } from '@visx/scale';
 import { Bar, LinePath } from '@visx/shape';
+import chartStyles from './chart.module.css';
 import { useWidth } from './chart.ts';
+import { AXIS_LOOK } from './chart-axis.ts';
+import styles from './time-chart.module.css';
 
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [170, 56, 4, 8, 28];
 const PIXELS_PER_TIME = 90;
@@ -81,7 +84,7 @@ export const TimeChart = (props: TimeChartProps) => {
   return (
     <svg
       ref={svg}
-      className="chart"
+      className={chartStyles['chart']}
       viewBox={`0 0 ${width} ${HEIGHT}`}
       role="img"
       aria-label={label}
@@ -96,7 +99,8 @@ export const TimeChart = (props: TimeChartProps) => {
                 : [
                     <Bar
                       key={`${name} ${ms}`}
-                      className={`bar ${tone}`}
+                      className={styles['bar'] ?? ''}
+                      data-tone={tone}
                       x={x(ms)}
                       y={y(from + value)}
                       width={barWidth}
@@ -108,7 +112,8 @@ export const TimeChart = (props: TimeChartProps) => {
         : series.map(({ name, tone, values }) => (
             <LinePath
               key={name}
-              className={`curve ${tone}`}
+              className={styles['curve'] ?? ''}
+              data-tone={tone}
               data={times.map((ms, at) => [ms, values[at] ?? null] as const)}
               defined={([, value]) => value !== null}
               x={([ms]) => x(ms)}
@@ -116,6 +121,7 @@ export const TimeChart = (props: TimeChartProps) => {
             />
           ))}
       <AxisBottom
+        {...AXIS_LOOK}
         scale={x}
         top={HEIGHT - BOTTOM}
         tickFormat={(ms) => timeText(Number(ms))}
@@ -123,6 +129,7 @@ export const TimeChart = (props: TimeChartProps) => {
         hideTicks
       />
       <AxisLeft
+        {...AXIS_LOOK}
         scale={y}
         left={LEFT}
         numTicks={Math.min(Y_TICKS, Math.ceil(y.domain()[1] ?? 1))}
@@ -135,9 +142,9 @@ export const TimeChart = (props: TimeChartProps) => {
 
 /** The names of the series, each with its colour. */
 export const ChartLegend = ({ series }: { series: readonly Omit<ChartSeries, 'values'>[] }) => (
-  <ul className="legend">
+  <ul className={styles['legend']}>
     {series.map(({ name, tone }) => (
-      <li key={name} className={tone}>
+      <li key={name} className={styles['name']} data-tone={tone}>
         {name}
       </li>
     ))}

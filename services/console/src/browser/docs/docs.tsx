@@ -7,11 +7,8 @@ import { createRoot } from 'react-dom/client';
 import { Problem } from '../components/page.tsx';
 import { applyTheme } from '../look/theme.ts';
 import '../look/tokens.css';
-import '../look/base.css';
-import '../look/controls.css';
-import '../look/frame.css';
+import '../look/reset.css';
 import type { ApiDescription } from './api-description.ts';
-import './docs.css';
 import { Reference } from './reference.tsx';
 
 applyTheme();

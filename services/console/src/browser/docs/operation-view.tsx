@@ -1,5 +1,11 @@
+import { Anchor } from '../components/anchor.tsx';
+import { classes } from '../components/classes.ts';
 import { CopyButton } from '../components/copy-button.tsx';
+import { Details, Summary } from '../components/details.tsx';
 import { Card, Empty } from '../components/page.tsx';
+import { Pill } from '../components/pill.tsx';
+import tableStyles from '../components/table.module.css';
+import { Code, Hint, Lines, PageHeading, Under, Unseen } from '../components/text.tsx';
 import {
   type ApiDescription,
   type Content,
@@ -8,34 +14,43 @@ import {
   resolveAnswer,
   tagAnchor,
 } from './api-description.ts';
+import styles from './reference.module.css';
 import { type Field, fieldsOf, typeOf } from './schema-fields.ts';
 
 const Limits = ({ description, limits }: { description: string; limits: readonly string[] }) => (
   <>
     {description}
-    {limits.length > 0 && <span className="hint under">{limits.join(' ')}</span>}
+    {limits.length > 0 && <Under>{limits.join(' ')}</Under>}
   </>
 );
 
 const FieldTable = ({ caption, fields }: { caption: string; fields: readonly Field[] }) => (
-  <table className="fields">
-    <caption className="unseen">{caption}</caption>
-    <thead>
+  <table className={classes(tableStyles['table'], styles['fields'])}>
+    <caption>
+      <Unseen>{caption}</Unseen>
+    </caption>
+    <thead className={styles['heads']}>
       <tr>
-        <th scope="col">Field</th>
-        <th scope="col">Type</th>
-        <th scope="col">Meaning</th>
+        <th scope="col" className={tableStyles['head']}>
+          Field
+        </th>
+        <th scope="col" className={tableStyles['head']}>
+          Type
+        </th>
+        <th scope="col" className={tableStyles['head']}>
+          Meaning
+        </th>
       </tr>
     </thead>
     <tbody>
       {fields.map(({ path, type, isRequired, description, limits }) => (
-        <tr key={path}>
-          <th scope="row">
-            <code>{path}</code>
-            {isRequired && <span className="hint under">required</span>}
+        <tr key={path} className={classes(tableStyles['row'], styles['field'])}>
+          <th scope="row" className={classes(tableStyles['name'], styles['cell'])}>
+            <Code>{path}</Code>
+            {isRequired && <Under>required</Under>}
           </th>
-          <td>{type}</td>
-          <td>
+          <td className={classes(tableStyles['cell'], styles['cell'], styles['type'])}>{type}</td>
+          <td className={classes(tableStyles['cell'], styles['cell'])}>
             <Limits description={description} limits={limits} />
           </td>
         </tr>
@@ -55,12 +70,14 @@ const toField = ({ name, in: place, required, description, schema = {} }: Parame
 const Example = ({ value, label }: { value: unknown; label: string }) => {
   const text = JSON.stringify(value, null, 2);
   return (
-    <figure className="example">
-      <figcaption>
+    <figure className={styles['example']}>
+      <figcaption className={styles['caption']}>
         Example <CopyButton text={text} label={`Copy the example of ${label}`} />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it. */}
-      <pre tabIndex={0}>{text}</pre>
+      <Lines className={styles['json']} tabIndex={0}>
+        {text}
+      </Lines>
     </figure>
   );
 };
@@ -74,17 +91,17 @@ const Bodies = (props: { content: Content; label: string; api: ApiDescription })
     return (
       <div key={type}>
         <p>
-          <code>{type}</code>
+          <Code>{type}</Code>
           {schema !== undefined && fields.length === 0 && `: ${typeOf(schema)}`}
         </p>
         {example !== undefined && <Example value={example.value} label={label} />}
         {fields.length > 0 && (
-          <details open={label === 'the request'}>
-            <summary>
+          <Details open={label === 'the request'}>
+            <Summary>
               {fields.length} {fields.length === 1 ? 'field' : 'fields'}
-            </summary>
+            </Summary>
             <FieldTable caption={`Fields of ${label}, ${type}`} fields={fields} />
-          </details>
+          </Details>
         )}
       </div>
     );
@@ -106,30 +123,32 @@ export const OperationView = ({
   const { parameters = [], requestBody, tags = [], security } = operation;
   return (
     <>
-      <nav aria-label="Place" className="hint">
-        <a href="#">{api.info.title}</a>
+      <nav aria-label="Place" className={styles['place']}>
+        <Anchor href="#">{api.info.title}</Anchor>
         {tags.map((tag) => (
           <span key={tag}>
             {' / '}
-            <a href={`#${tagAnchor(tag)}`}>{tag}</a>
+            <Anchor href={`#${tagAnchor(tag)}`}>{tag}</Anchor>
           </span>
         ))}
       </nav>
-      <h1 tabIndex={-1}>{operation.summary}</h1>
-      <p className="call">
+      <PageHeading className={styles['heading']} tabIndex={-1}>
+        {operation.summary}
+      </PageHeading>
+      <p className={styles['call']}>
         {methods.map((method) => (
-          <span key={method} className="pill accent">
+          <Pill key={method} tone="accent">
             {method}
-          </span>
+          </Pill>
         ))}
-        <code>
+        <Code>
           {api.servers[0]?.url}
           {path}
-        </code>
+        </Code>
       </p>
-      {operation.deprecated === true && <p className="hint">Deprecated.</p>}
+      {operation.deprecated === true && <Hint>Deprecated.</Hint>}
       {operation.description !== undefined && <p>{operation.description}</p>}
-      {security?.length === 0 && <p className="hint">Needs no token.</p>}
+      {security?.length === 0 && <Hint>Needs no token.</Hint>}
       {parameters.length > 0 && (
         <Card title="Parameters">
           <FieldTable caption="Parameters" fields={parameters.map(toField)} />

@@ -1,5 +1,11 @@
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { Anchor } from '../components/anchor.tsx';
+import { Input, Label } from '../components/fields.tsx';
+import { MainContent } from '../components/main-content.tsx';
 import { useTitle } from '../components/page.tsx';
+import { CardHeading, Code, Hint, PageHeading } from '../components/text.tsx';
+import barStyles from '../components/top-bar.module.css';
+import { TopBar } from '../components/top-bar.tsx';
 import {
   type ApiDescription,
   type ListedOperation,
@@ -8,6 +14,7 @@ import {
   tagAnchor,
 } from './api-description.ts';
 import { OperationView } from './operation-view.tsx';
+import styles from './reference.module.css';
 
 const APIS = [
   ['workspace', 'Workspaces'],
@@ -24,15 +31,19 @@ const useAnchor = (): string =>
   useSyncExternalStore(subscribe, () => decodeURIComponent(location.hash.slice(1)));
 
 const OperationList = (props: { operations: readonly ListedOperation[]; selected?: string }) => (
-  <ul className="operations">
+  <ul className={styles['operations']}>
     {props.operations.map(({ anchor, methods, path, operation }) => (
       <li key={anchor}>
-        <a href={`#${anchor}`} aria-current={anchor === props.selected ? 'page' : undefined}>
-          <code>
-            <b>{methods.join(', ')}</b> {path}
-          </code>
-          <span className="under">{operation.summary}</span>
-        </a>
+        <Anchor
+          className={styles['link']}
+          href={`#${anchor}`}
+          aria-current={anchor === props.selected ? 'page' : undefined}
+        >
+          <Code>
+            <b className={styles['method']}>{methods.join(', ')}</b> {path}
+          </Code>
+          <span className={styles['summary']}>{operation.summary}</span>
+        </Anchor>
       </li>
     ))}
   </ul>
@@ -53,25 +64,26 @@ const Contents = (props: {
   const found = text.trim() === '' ? undefined : searchOperations(operations, text.trim());
   return (
     <>
-      <label>
+      <Label>
         Search operations
-        <input type="search" value={text} onChange={({ target }) => setText(target.value)} />
-      </label>
-      <p role="status" className="hint">
+        <Input type="search" value={text} onChange={({ target }) => setText(target.value)} />
+      </Label>
+      <Hint role="status">
         {found !== undefined &&
           `${found.length} of ${operations.length} operations contain these words.`}
-      </p>
+      </Hint>
       {found !== undefined && <OperationList operations={found} selected={anchor} />}
       {found === undefined && (
-        <ul className="capabilities">
+        <ul className={styles['capabilities']}>
           {api.tags.map(({ name }) => (
             <li key={name}>
-              <a
+              <Anchor
+                className={styles['link']}
                 href={`#${tagAnchor(name)}`}
                 aria-current={tagAnchor(name) === anchor ? 'page' : undefined}
               >
                 {name}
-              </a>
+              </Anchor>
               {name === openTag && (
                 <OperationList operations={operationsOf(operations, name)} selected={anchor} />
               )}
@@ -85,17 +97,19 @@ const Contents = (props: {
 
 const Overview = ({ name, api }: { name: string; api: ApiDescription }) => (
   <>
-    <h1 tabIndex={-1}>{api.info.title}</h1>
+    <PageHeading className={styles['heading']} tabIndex={-1}>
+      {api.info.title}
+    </PageHeading>
     <p>{api.info.description}</p>
     <p>
-      All paths begin with <code>{api.servers[0]?.url}</code>. The same as a document for programs:{' '}
-      <a href={`/openapi/${name}.json`}>/openapi/{name}.json</a>.
+      All paths begin with <Code>{api.servers[0]?.url}</Code>. The same as a document for programs:{' '}
+      <Anchor href={`/openapi/${name}.json`}>/openapi/{name}.json</Anchor>.
     </p>
-    <h2>Capabilities</h2>
+    <CardHeading>Capabilities</CardHeading>
     <ul>
       {api.tags.map((tag) => (
         <li key={tag.name}>
-          <a href={`#${tagAnchor(tag.name)}`}>{tag.name}</a>
+          <Anchor href={`#${tagAnchor(tag.name)}`}>{tag.name}</Anchor>
         </li>
       ))}
     </ul>
@@ -120,35 +134,42 @@ export const Reference = ({ name, api }: { name: string; api: ApiDescription }) 
   }, [anchor]);
   return (
     <>
-      <header className="top">
-        <a href="/ui/" className="brand">
+      <TopBar>
+        <Anchor href="/ui/" className={barStyles['brand']}>
           Keelson
-        </a>
-        <nav aria-label="APIs" className="apis">
+        </Anchor>
+        <nav aria-label="APIs" className={styles['apis']}>
           {APIS.map(([one, title]) => (
-            <a key={one} href={`/docs/${one}`} aria-current={one === name ? 'page' : undefined}>
+            <Anchor
+              key={one}
+              className={styles['api']}
+              href={`/docs/${one}`}
+              aria-current={one === name ? 'page' : undefined}
+            >
               {title}
-            </a>
+            </Anchor>
           ))}
         </nav>
-      </header>
-      <div className="reference">
-        <nav aria-label="Operations" className="contents">
+      </TopBar>
+      <div className={styles['reference']}>
+        <nav aria-label="Operations" className={styles['contents']}>
           <Contents api={api} operations={operations} anchor={anchor} openTag={tag} />
         </nav>
-        <main ref={main}>
+        <MainContent ref={main} className={styles['main']}>
           {listed !== undefined && <OperationView key={anchor} listed={listed} api={api} />}
           {listed === undefined && tag !== undefined && (
             <>
-              <nav aria-label="Place" className="hint">
-                <a href="#">{api.info.title}</a>
+              <nav aria-label="Place" className={styles['place']}>
+                <Anchor href="#">{api.info.title}</Anchor>
               </nav>
-              <h1 tabIndex={-1}>{tag}</h1>
+              <PageHeading className={styles['heading']} tabIndex={-1}>
+                {tag}
+              </PageHeading>
               <OperationList operations={operationsOf(operations, tag)} />
             </>
           )}
           {tag === undefined && <Overview name={name} api={api} />}
-        </main>
+        </MainContent>
       </div>
     </>
   );

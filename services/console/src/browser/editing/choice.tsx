@@ -1,5 +1,6 @@
 /** A checkbox of a form, with its words and the fault that the server has found in it. */
 import type { ReactNode } from 'react';
+import { ChoiceLabel } from '../components/fields.tsx';
 import { Fault } from './faults.tsx';
 
 export const Choice = (props: {
@@ -9,7 +10,7 @@ export const Choice = (props: {
   isDisabled?: boolean;
   children: ReactNode;
 }) => (
-  <label className="choice">
+  <ChoiceLabel>
     <input
       type="checkbox"
       name={props.name}
@@ -18,5 +19,5 @@ export const Choice = (props: {
     />{' '}
     {props.children}
     <Fault of={props.name} />
-  </label>
+  </ChoiceLabel>
 );

@@ -1,4 +1,8 @@
 /** The fields that somebody else has changed meanwhile, between which and one's own the person chooses. */
+
+import { ChoiceLabel, FieldSet } from '../components/fields.tsx';
+import { Code } from '../components/text.tsx';
+import styles from './conflicts.module.css';
 import { DECISION } from './form-values.ts';
 
 export interface Conflict {
@@ -23,11 +27,11 @@ export const decidedIn = (
 
 export const Conflicts = ({ conflicts }: { conflicts: readonly Conflict[] }) =>
   conflicts.length === 0 ? null : (
-    <fieldset className="conflicts">
+    <FieldSet className={styles['conflicts']}>
       <legend>Changed by somebody else meanwhile</legend>
       <p role="alert">Nothing is stored yet. Choose which value stays.</p>
       {conflicts.map(({ name, label, theirs, mine }) => (
-        <fieldset key={`${name} ${theirs}`}>
+        <FieldSet key={`${name} ${theirs}`}>
           <legend>{label}</legend>
           {(
             [
@@ -35,12 +39,12 @@ export const Conflicts = ({ conflicts }: { conflicts: readonly Conflict[] }) =>
               ['mine', 'Yours', mine],
             ] as const
           ).map(([decision, words, value]) => (
-            <label className="choice" key={decision}>
+            <ChoiceLabel key={decision}>
               <input type="radio" required name={DECISION + name} value={decision} /> {words}:{' '}
-              <code>{value}</code>
-            </label>
+              <Code className={styles['value']}>{value}</Code>
+            </ChoiceLabel>
           ))}
-        </fieldset>
+        </FieldSet>
       ))}
-    </fieldset>
+    </FieldSet>
   );

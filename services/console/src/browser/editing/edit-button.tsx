@@ -1,6 +1,7 @@
 /** A button that reads a thing as it is stored now, and opens a panel with the form that edits it. */
 import { useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
+import { Button, type ButtonLook } from '../components/button.tsx';
 import { SidePanel } from '../components/modal.tsx';
 import { Problem } from '../components/page.tsx';
 import { type Edit, EditForm } from './edit-form.tsx';
@@ -12,7 +13,7 @@ export interface EditButtonProps<Document, Values extends FieldValues>
   /** Accessible name for screen readers, which lack the visual context: "Edit the role web". */
   readonly name?: string;
   readonly title: string;
-  readonly className?: string;
+  readonly look?: ButtonLook;
   readonly onSaved?: (changed: Partial<Values>) => void;
 }
 
@@ -21,7 +22,7 @@ type Opened<Document> = { readonly document: Document } | { readonly problem: st
 export const EditButton = <Document, Values extends FieldValues>(
   props: EditButtonProps<Document, Values>,
 ) => {
-  const { label, name, title, className, onSaved, ...edit } = props;
+  const { label, name, title, look, onSaved, ...edit } = props;
   const [opened, setOpened] = useState<Opened<Document>>();
   const open = async (): Promise<void> => {
     try {
@@ -33,30 +34,21 @@ export const EditButton = <Document, Values extends FieldValues>(
   const close = (): void => setOpened(undefined);
   return (
     <>
-      <button
-        type="button"
-        className={className}
-        aria-label={name}
-        aria-haspopup="dialog"
-        onClick={() => void open()}
-      >
+      <Button look={look} aria-label={name} aria-haspopup="dialog" onClick={() => void open()}>
         {label}
-      </button>
+      </Button>
       <SidePanel title={title} isOpen={opened !== undefined} onClose={close}>
         {opened !== undefined && 'problem' in opened && <Problem>{opened.problem}</Problem>}
         {opened !== undefined && 'document' in opened && (
           <EditForm
             {...edit}
+            isInPanel
             document={opened.document}
             onSaved={(changed) => {
               close();
               onSaved?.(changed);
             }}
-            actions={
-              <button type="button" onClick={close}>
-                Cancel
-              </button>
-            }
+            actions={<Button onClick={close}>Cancel</Button>}
           />
         )}
       </SidePanel>

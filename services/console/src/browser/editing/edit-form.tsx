@@ -13,7 +13,11 @@ import {
 } from 'react';
 import { ApiProblem, messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
+import { Button } from '../components/button.tsx';
+import cardStyles from '../components/card.module.css';
 import { type Command, Commands } from '../components/commands.tsx';
+import { FormActions } from '../components/fields.tsx';
+import modalStyles from '../components/modal.module.css';
 import { Problem } from '../components/page.tsx';
 import { type Conflict, Conflicts, decidedIn } from './conflicts.tsx';
 import type { EditTarget } from './edit-target.ts';
@@ -65,7 +69,9 @@ export interface EditFormProps<Document, Values extends FieldValues>
   readonly document: Document;
   /** Accessible name of a form that is part of a page, where it stays after saving. */
   readonly label?: string;
-  readonly className?: string;
+  readonly isCard?: boolean;
+  /** Whether its buttons stay in view at the end of a panel. */
+  readonly isInPanel?: boolean;
   /** Further buttons. */
   readonly actions?: ReactNode;
   /** Called with the fields that were stored. */
@@ -197,7 +203,7 @@ export const EditForm = <Document, Values extends FieldValues>(
       onSubmit={submit}
       onInput={recordEntered}
       aria-label={label}
-      className={props.className}
+      className={props.isCard === true ? cardStyles['card'] : undefined}
     >
       {told.rest !== undefined && <Problem>{told.rest}</Problem>}
       <Conflicts conflicts={draft.conflicts} />
@@ -210,17 +216,15 @@ export const EditForm = <Document, Values extends FieldValues>(
         title={label}
         commands={[target.command(body), ...(props.commands?.(body) ?? [])]}
       />
-      <div className="form-actions">
-        <button type="submit" className="primary" disabled={saving.isPending}>
+      <FormActions className={props.isInPanel === true ? modalStyles['panel-actions'] : undefined}>
+        <Button type="submit" look="primary" disabled={saving.isPending}>
           {saving.isPending ? 'Working…' : (props.save ?? 'Save')}
-        </button>
+        </Button>
         {label !== undefined && !isEmpty(entered) && (
-          <button type="button" onClick={() => draw(draft.document)}>
-            Undo
-          </button>
+          <Button onClick={() => draw(draft.document)}>Undo</Button>
         )}
         {props.actions}
-      </div>
+      </FormActions>
     </form>
   );
 };

@@ -1,5 +1,6 @@
 /** The faults that the server has found in single fields, each next to its field. */
 import { createContext, useContext } from 'react';
+import styles from './faults.module.css';
 
 /** Texts by the name of the field. */
 export type Faults = ReadonlyMap<string, string>;
@@ -10,7 +11,7 @@ export const FaultsOfForm = createContext<Faults>(new Map());
 export const Fault = ({ of }: { of: string }) => {
   const text = useContext(FaultsOfForm).get(of);
   return text === undefined ? null : (
-    <span role="alert" className="fault">
+    <span role="alert" className={styles['fault']}>
       {text}
     </span>
   );

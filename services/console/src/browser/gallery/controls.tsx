@@ -1,25 +1,29 @@
 /** Type, buttons, fields and messages. */
 import { useState } from 'react';
 import { ActionButton } from '../components/action-button.tsx';
+import { Anchor } from '../components/anchor.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
+import { Input, Label, TextArea } from '../components/fields.tsx';
 import { Lifetime } from '../components/lifetime.tsx';
 import { Skeleton } from '../components/loaded.tsx';
 import { Card, Empty, Problem } from '../components/page.tsx';
 import { Select } from '../components/select.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
 import { Tabs } from '../components/tabs.tsx';
+import { CardHeading, Code, PageHeading, PartHeading, Small } from '../components/text.tsx';
 import { Choice } from '../editing/choice.tsx';
 import { Fault, FaultsOfForm } from '../editing/faults.tsx';
 
 const Type = () => (
   <Card title="Type">
-    <h1>Heading of a page</h1>
-    <h2>Heading of a card</h2>
-    <h3>Heading of a part</h3>
+    <PageHeading>Heading of a page</PageHeading>
+    <CardHeading>Heading of a card</CardHeading>
+    <PartHeading>Heading of a part</PartHeading>
     <p>
-      Text of a page, <a href="#type">a link</a>, <strong>strong text</strong>,{' '}
-      <code>code 0123456789</code> and <small>a hint.</small>
+      Text of a page, <Anchor href="#type">a link</Anchor>, <strong>strong text</strong>,{' '}
+      <Code>code 0123456789</Code> and <Small>a hint.</Small>
     </p>
   </Card>
 );
@@ -27,28 +31,15 @@ const Type = () => (
 const Buttons = () => (
   <Card title="Buttons">
     <p>
-      <button type="button">Save</button>{' '}
-      <button type="button" className="primary">
-        Start run
-      </button>{' '}
-      <button type="button" className="danger">
-        Delete
-      </button>{' '}
-      <button type="button" className="plain">
-        Sign out
-      </button>{' '}
-      <button type="button" className="link">
-        Try again
-      </button>{' '}
-      <CopyButton text="run-1" label="Copy the id" />
+      <Button>Save</Button> <Button look="primary">Start run</Button>{' '}
+      <Button look="danger">Delete</Button> <Button look="plain">Sign out</Button>{' '}
+      <Button look="link">Try again</Button> <CopyButton text="run-1" label="Copy the id" />
     </p>
     <p>
-      <button type="button" disabled>
-        Save
-      </button>{' '}
-      <button type="button" className="primary" disabled>
+      <Button disabled>Save</Button>{' '}
+      <Button look="primary" disabled>
         Start run
-      </button>
+      </Button>
     </p>
     <ActionButton
       label="Revoke"
@@ -74,22 +65,22 @@ const OPTIONS = [
 
 const Fields = () => (
   <Card title="Fields">
-    <form className="form">
+    <form>
       <FaultsOfForm value={new Map([['name', 'is taken by another workspace']])}>
-        <label>
+        <Label>
           Name
-          <input name="name" defaultValue="network" />
+          <Input name="name" defaultValue="network" />
           <Fault of="name" />
-        </label>
+        </Label>
       </FaultsOfForm>
-      <label>
+      <Label>
         Description
-        <textarea name="description" placeholder="Optional" rows={2} />
-      </label>
-      <label>
+        <TextArea name="description" placeholder="Optional" rows={2} />
+      </Label>
+      <Label>
         Execution mode
         <Select name="mode" value="remote" options={OPTIONS} />
-      </label>
+      </Label>
       <Lifetime name="ttl" value="36h" label="Lifetime" />
       <Choice name="auto-apply" isTicked>
         Auto-apply

@@ -13,18 +13,18 @@ import { createRoot } from 'react-dom/client';
 import { createQueryClient } from '../api/queries.ts';
 import { Page } from '../components/page.tsx';
 import '../look/tokens.css';
-import '../look/base.css';
-import '../look/controls.css';
-import '../look/frame.css';
-import '../look/pages.css';
+import '../look/reset.css';
+import { MainContent } from '../components/main-content.tsx';
 import { Controls } from './controls.tsx';
 import { Records } from './records.tsx';
 
 const Gallery = () => (
-  <Page title="Gallery" lead="Each part of the console, in each of its states.">
-    <Controls />
-    <Records />
-  </Page>
+  <MainContent>
+    <Page title="Gallery" lead="Each part of the console, in each of its states.">
+      <Controls />
+      <Records />
+    </Page>
+  </MainContent>
 );
 
 // Some parts read the address of their page.

@@ -1,10 +1,12 @@
 /** States, tables, charts and changes. */
 import { useState } from 'react';
-import { type Column, DataTable, FactList } from '../components/data-table.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
 import { Card } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
 import { useSelection } from '../components/selection.tsx';
+import { Code } from '../components/text.tsx';
 import { ChartLegend, type ChartSeries, TimeChart } from '../components/time-chart.tsx';
 import { ChangedThing, KIND_WORDS } from '../runs/plan/changed-thing.tsx';
 import type { ChangeKind } from '../runs/plan/planned-changes.ts';
@@ -32,7 +34,7 @@ const RUNS: readonly Run[] = STATES.map((state, at) => ({
 const COLUMNS: readonly Column<Run>[] = [
   { title: 'Message', cell: ({ message }) => message, isName: true, sort: 'message' },
   { title: 'State', cell: ({ state: [words, tone] }) => <Pill tone={tone}>{words}</Pill> },
-  { title: 'Id', cell: ({ id }) => <code>{id}</code>, isUnbroken: true },
+  { title: 'Id', cell: ({ id }) => <Code>{id}</Code>, isUnbroken: true },
 ];
 
 const Tables = () => {
@@ -56,7 +58,7 @@ const Tables = () => {
       <FactList
         facts={[
           ['Created', '2 May 2026, 10:00'],
-          ['Id', <code key="id">ws-1</code>],
+          ['Id', <Code key="id">ws-1</Code>],
         ]}
       />
     </Card>

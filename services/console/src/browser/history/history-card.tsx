@@ -2,11 +2,15 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type Command, Commands } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { Details, Summary } from '../components/details.tsx';
+import { Label, SelectField } from '../components/fields.tsx';
 import { formatExactTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
-import { Card } from '../components/page.tsx';
+import { Card, Empty } from '../components/page.tsx';
+import { PartHeading, Unseen } from '../components/text.tsx';
 import { ChartLegend, type ChartTone, TimeChart } from '../components/time-chart.tsx';
 import { WebLink } from '../components/web-link.tsx';
+import styles from './history-card.module.css';
 import { type Numbers, PERIODS, type Period, timesOf, timeTextOf } from './numbers.ts';
 
 export interface HistorySeries {
@@ -56,10 +60,10 @@ const Chart = (props: { chart: HistoryChart; numbers: Numbers; period: Period })
     series.every(({ key }) => isNothing(valuesOf(key)[at] ?? null, chart)) ? [] : [{ ms, at }],
   );
   return (
-    <figure className="history-chart">
-      <h3>{title}</h3>
+    <figure className={styles['chart']}>
+      <PartHeading className={styles['title']}>{title}</PartHeading>
       {isEmpty ? (
-        <p className="empty">Nothing in {PERIODS[period]}.</p>
+        <Empty>Nothing in {PERIODS[period]}.</Empty>
       ) : (
         <>
           <TimeChart
@@ -70,11 +74,11 @@ const Chart = (props: { chart: HistoryChart; numbers: Numbers; period: Period })
             timeText={timeTextOf(period)}
             valueText={valueText}
           />
-          <figcaption>
+          <figcaption className={styles['caption']}>
             <ChartLegend series={series.map(({ tone }, at) => ({ tone, name: words[at] ?? '' }))} />
           </figcaption>
-          <details>
-            <summary>{title} as a table</summary>
+          <Details>
+            <Summary>{title} as a table</Summary>
             <DataTable
               label={`${title} in ${PERIODS[period]}`}
               rows={rows.toReversed()}
@@ -96,7 +100,7 @@ const Chart = (props: { chart: HistoryChart; numbers: Numbers; period: Period })
                 })),
               ]}
             />
-          </details>
+          </Details>
         </>
       )}
     </figure>
@@ -123,23 +127,23 @@ export function HistoryCard<Data>(props: {
       actions={
         <>
           {grafanaUrl !== undefined && <WebLink href={grafanaUrl} text="Dashboard in Grafana" />}
-          <label className="period">
-            <span className="unseen">Period of {title}</span>
-            <select value={period} onChange={({ target }) => onPeriod(target.value as Period)}>
+          <Label className={styles['period']}>
+            <Unseen>Period of {title}</Unseen>
+            <SelectField value={period} onChange={({ target }) => onPeriod(target.value as Period)}>
               {Object.entries(PERIODS).map(([value, words]) => (
                 <option key={value} value={value}>
                   {words}
                 </option>
               ))}
-            </select>
-          </label>
+            </SelectField>
+          </Label>
         </>
       }
     >
       <Loaded query={query}>
         {(data) =>
           data !== null && (
-            <div className="history-charts">
+            <div className={styles['charts']}>
               {charts.map((chart) => (
                 <Chart key={chart.title} chart={chart} numbers={numbersOf(data)} period={period} />
               ))}

@@ -5,12 +5,16 @@ import { useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
-import { FactList } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
 import { formatDistance, formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
 import { usePages } from '../components/pager.tsx';
+import { PillRow } from '../components/pill.tsx';
+import { PlainList } from '../components/plain-list.tsx';
+import { Code } from '../components/text.tsx';
 
 const LOOKUP = 'sys/leases/lookup';
 const REVOKE = 'sys/leases/revoke';
@@ -38,7 +42,7 @@ const LeaseCard = ({ id, onEnded }: { id: string; onEnded: () => void }) => {
         {(lease) => (
           <FactList
             facts={[
-              ['Id', <code key="id">{lease.id}</code>],
+              ['Id', <Code key="id">{lease.id}</Code>],
               ['Token of', lease.display_name],
               ['Begun', formatTime(lease.issue_time)],
               [
@@ -78,15 +82,15 @@ const LeaseKeys = (props: { keys: readonly string[]; onChoose: (key: string) => 
   if (rows.length === 0) return <Empty>There is no lease here.</Empty>;
   return (
     <>
-      <ul className="plain-list" aria-label="Leases">
+      <PlainList aria-label="Leases">
         {rows.map((key) => (
           <li key={key}>
-            <button type="button" className="link" onClick={() => props.onChoose(key)}>
+            <Button look="link" onClick={() => props.onChoose(key)}>
               {key}
-            </button>
+            </Button>
           </li>
         ))}
-      </ul>
+      </PlainList>
       {pager}
     </>
   );
@@ -105,21 +109,20 @@ export const LeasesPage = () => {
   return (
     <Page title="Leases" lead="The leases of this namespace, by the paths that they come from.">
       <Card>
-        <p className="pills">
-          <button type="button" className="link" onClick={() => go('')}>
+        <PillRow>
+          <Button look="link" onClick={() => go('')}>
             Show all
-          </button>
+          </Button>
           {parts.map((part, at) => (
-            <button
-              type="button"
-              className="link"
+            <Button
+              look="link"
               key={parts.slice(0, at + 1).join('/')}
               onClick={() => go(`${parts.slice(0, at + 1).join('/')}/`)}
             >
               {part}
-            </button>
+            </Button>
           ))}
-        </p>
+        </PillRow>
         <Loaded query={query}>
           {({ keys }) => (
             <LeaseKeys

@@ -1,3 +1,5 @@
+import { Label, SelectField } from '../components/fields.tsx';
+import { FilterForm } from '../components/filter-form.tsx';
 import { MESSAGE_STATES, type MessageSearch, parseMessageSearch } from './message-search.ts';
 
 /** Filters of the list; they are kept in the URL. */
@@ -9,10 +11,10 @@ export const MessageFilters = (props: {
   const change = (part: Readonly<Record<string, string>>): void =>
     onChange(parseMessageSearch({ ...search, ...part }));
   return (
-    <form className="selection" role="search" onSubmit={(event) => event.preventDefault()}>
-      <label>
+    <FilterForm onSubmit={(event) => event.preventDefault()}>
+      <Label>
         State
-        <select
+        <SelectField
           value={search.state ?? ''}
           onChange={({ target }) => change({ state: target.value })}
         >
@@ -22,16 +24,19 @@ export const MessageFilters = (props: {
               {state}
             </option>
           ))}
-        </select>
-      </label>
-      <label>
+        </SelectField>
+      </Label>
+      <Label>
         Type
-        <select value={search.type ?? ''} onChange={({ target }) => change({ type: target.value })}>
+        <SelectField
+          value={search.type ?? ''}
+          onChange={({ target }) => change({ type: target.value })}
+        >
           <option value="">any</option>
           <option value="banner">banner</option>
           <option value="modal">modal</option>
-        </select>
-      </label>
-    </form>
+        </SelectField>
+      </Label>
+    </FilterForm>
   );
 };

@@ -4,7 +4,18 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { fieldsOf } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
+import cardStyles from '../components/card.module.css';
 import { Commands, secretsCurl } from '../components/commands.tsx';
+import {
+  ChoiceLabel,
+  FieldSet,
+  FormActions,
+  Input,
+  Label,
+  Pair,
+  TextArea,
+} from '../components/fields.tsx';
 import { Page, Problem } from '../components/page.tsx';
 import { EditForm } from '../editing/edit-form.tsx';
 import { secretTarget } from '../editing/edit-target.ts';
@@ -18,6 +29,7 @@ import {
   toBase64,
   toLocalInput,
 } from './message.ts';
+import styles from './message-form.module.css';
 import { COLLECTION } from './message-table.tsx';
 import { Banner, MessageModal } from './shown-messages.tsx';
 
@@ -47,7 +59,7 @@ const draftIn = (form: HTMLFormElement): Draft => {
 };
 
 const Choice = (props: { name: string; value: string; chosen: string; text: string }) => (
-  <label className="choice">
+  <ChoiceLabel>
     <input
       type="radio"
       name={props.name}
@@ -55,12 +67,12 @@ const Choice = (props: { name: string; value: string; chosen: string; text: stri
       defaultChecked={props.chosen === props.value}
     />
     {props.text}
-  </label>
+  </ChoiceLabel>
 );
 
 const MessageFields = (draft: Draft) => (
   <>
-    <fieldset>
+    <FieldSet>
       <legend>Shown</legend>
       <Choice name="authenticated" value="true" chosen={draft.authenticated} text="after login" />
       <Choice
@@ -69,45 +81,45 @@ const MessageFields = (draft: Draft) => (
         chosen={draft.authenticated}
         text="before login, to everybody: nothing secret"
       />
-    </fieldset>
-    <fieldset>
+    </FieldSet>
+    <FieldSet>
       <legend>Type</legend>
       <Choice name="type" value="banner" chosen={draft.type} text="banner above the page" />
       <Choice name="type" value="modal" chosen={draft.type} text="modal in front of the page" />
-    </fieldset>
-    <label>
-      Title <input name="title" required defaultValue={draft.title} />
-    </label>
-    <label>
+    </FieldSet>
+    <Label>
+      Title <Input name="title" required defaultValue={draft.title} />
+    </Label>
+    <Label>
       Message
-      <textarea name="text" required rows={4} defaultValue={draft.text} />
-    </label>
-    <div className="pair">
-      <label>
+      <TextArea name="text" required rows={4} defaultValue={draft.text} />
+    </Label>
+    <Pair>
+      <Label>
         Starts (your time zone)
-        <input name="start" type="datetime-local" required defaultValue={draft.start} />
-      </label>
-      <label>
+        <Input name="start" type="datetime-local" required defaultValue={draft.start} />
+      </Label>
+      <Label>
         Ends (your time zone; empty: never)
-        <input name="end" type="datetime-local" defaultValue={draft.end} />
-      </label>
-    </div>
-    <div className="pair">
-      <label>
+        <Input name="end" type="datetime-local" defaultValue={draft.end} />
+      </Label>
+    </Pair>
+    <Pair>
+      <Label>
         Link title
-        <input name="linkTitle" defaultValue={draft.linkTitle} />
-      </label>
-      <label>
+        <Input name="linkTitle" defaultValue={draft.linkTitle} />
+      </Label>
+      <Label>
         Link address
-        <input
+        <Input
           name="linkHref"
           inputMode="url"
           pattern="(https?://|mailto:|/(?!/)).*"
           title="http://, https://, mailto: or a path of this server"
           defaultValue={draft.linkHref}
         />
-      </label>
-    </div>
+      </Label>
+    </Pair>
   </>
 );
 
@@ -146,17 +158,17 @@ const NewMessage = ({ first, parts }: { first: Draft; parts: FormParts }) => {
     <form
       onSubmit={submit}
       onInput={({ currentTarget }) => setDraft(draftIn(currentTarget))}
-      className="card"
+      className={cardStyles['card']}
     >
       {creating.error !== null && <Problem>{messageOf(creating.error)}</Problem>}
       <MessageFields {...first} />
       <Commands commands={[secretsCurl('POST', COLLECTION, bodyOf(draft, undefined))]} />
-      <div className="form-actions">
-        <button type="submit" className="primary" disabled={creating.isPending}>
+      <FormActions>
+        <Button type="submit" look="primary" disabled={creating.isPending}>
           Create
-        </button>
+        </Button>
         {parts.actions}
-      </div>
+      </FormActions>
     </form>
   );
 };
@@ -164,7 +176,7 @@ const NewMessage = ({ first, parts }: { first: Draft; parts: FormParts }) => {
 const EditMessage = (props: { id: string; message: Message; parts: FormParts }) => (
   <EditForm
     edits="message"
-    className="card"
+    isCard
     document={props.message}
     target={secretTarget<Message>(`${COLLECTION}/${props.id}`)}
     valuesOf={draftOf}
@@ -190,15 +202,14 @@ export const MessageForm = (props: MessageFormProps) => {
   const parts: FormParts = {
     actions: (
       <>
-        <button
-          type="button"
+        <Button
           onClick={({ currentTarget: { form } }) => form !== null && setPreviewed(draftIn(form))}
         >
           Preview
-        </button>
-        <button type="button" className="plain" onClick={() => props.onEnd()}>
+        </Button>
+        <Button look="plain" onClick={() => props.onEnd()}>
           Cancel
-        </button>
+        </Button>
       </>
     ),
     mayStore: ({ type }) =>
@@ -215,7 +226,7 @@ export const MessageForm = (props: MessageFormProps) => {
         <EditMessage id={id} message={message} parts={parts} />
       )}
       {preview && previewed?.type === 'banner' && (
-        <div className="preview">
+        <div className={styles['preview']}>
           <Banner message={preview} onDismiss={() => setPreviewed(undefined)} />
         </div>
       )}

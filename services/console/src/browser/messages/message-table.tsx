@@ -2,6 +2,7 @@
 import type { May } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { formatTime } from '../components/format.ts';
@@ -27,7 +28,7 @@ const DeleteMessage = ({ id, message }: { id: string; message: Message }) => (
   <ActionButton
     label="Delete"
     name={`Delete ${formatTitle(message)}`}
-    className="small danger"
+    look="small danger"
     tone="danger"
     title={`Delete the message "${formatTitle(message)}"?`}
     confirm="Delete it"
@@ -51,7 +52,7 @@ export const MessageTable = (props: {
 }) => {
   const { messages, nowMs, may, onEdit } = props;
   const columns: readonly Column<Entry>[] = [
-    { title: 'Title', cell: ([, message]) => <bdi className="title">{formatTitle(message)}</bdi> },
+    { title: 'Title', cell: ([, message]) => <bdi>{formatTitle(message)}</bdi> },
     { title: 'Type', cell: ([, { type }]) => type },
     {
       title: 'State',
@@ -70,14 +71,13 @@ export const MessageTable = (props: {
       cell: ([id, message]) => (
         <>
           {may(ANY_MESSAGE, 'update') && (
-            <button
-              type="button"
-              className="small"
+            <Button
+              look="small"
               aria-label={`Edit ${formatTitle(message)}`}
               onClick={() => onEdit(id)}
             >
               Edit
-            </button>
+            </Button>
           )}
           {may(ANY_MESSAGE, 'delete') && <DeleteMessage id={id} message={message} />}
         </>

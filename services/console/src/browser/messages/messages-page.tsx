@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction, useCapabilities, useSecret } from '../api/queries.ts';
 import { readData } from '../api/secrets-api.ts';
+import { Button } from '../components/button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Page, Problem } from '../components/page.tsx';
@@ -93,9 +94,9 @@ export const MessagesPage = () => {
       lead="Banners and modals for whoever opens the console."
       actions={
         may(COLLECTION, 'update') && (
-          <button type="button" className="primary" onClick={() => setEditing({})}>
+          <Button look="primary" onClick={() => setEditing({})}>
             Create message
-          </button>
+          </Button>
         )
       }
     >

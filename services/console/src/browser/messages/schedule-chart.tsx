@@ -1,11 +1,13 @@
 /** The schedule of messages drawn on a time line; the table below contains the same as text. */
 import { AxisBottom } from '@visx/axis';
 import { scaleTime } from '@visx/scale';
+import chartStyles from '../components/chart.module.css';
 import { columnOf, shortened, useWidth } from '../components/chart.ts';
+import { AXIS_LOOK } from '../components/chart-axis.ts';
 import { formatTime } from '../components/format.ts';
-
 import type { Message } from './message.ts';
 import { scheduleOf, stateOf } from './schedule.ts';
+import styles from './schedule-chart.module.css';
 
 const [ROW, BOTTOM, RIGHT] = [30, 28, 10];
 export const ScheduleChart = (props: {
@@ -29,7 +31,7 @@ export const ScheduleChart = (props: {
   return (
     <svg
       ref={svg}
-      className="chart schedule"
+      className={chartStyles['chart']}
       viewBox={`0 0 ${width} ${height}`}
       role="img"
       aria-label={`Schedule: ${words.join('; ')}`}
@@ -43,14 +45,15 @@ export const ScheduleChart = (props: {
               {shortened(message.title, left)}
             </text>
             {bar === undefined ? (
-              <text x={x(nowMs) + 6} y={y + 4} className="outside">
+              <text x={x(nowMs) + 6} y={y + 4}>
                 {stateOf(message, nowMs) === 'over'
                   ? `ended ${formatTime(message.end_time)}`
                   : `from ${formatTime(message.start_time)}`}
               </text>
             ) : (
               <rect
-                className={stateOf(message, nowMs)}
+                className={styles['bar']}
+                data-state={stateOf(message, nowMs)}
                 x={x(bar.fromMs)}
                 y={y - 6}
                 width={Math.max(3, x(bar.untilMs) - x(bar.fromMs))}
@@ -61,8 +64,15 @@ export const ScheduleChart = (props: {
           </g>
         );
       })}
-      <line className="now" x1={x(nowMs)} x2={x(nowMs)} y1={0} y2={height - BOTTOM} />
+      <line
+        className={chartStyles['now']}
+        x1={x(nowMs)}
+        x2={x(nowMs)}
+        y1={0}
+        y2={height - BOTTOM}
+      />
       <AxisBottom
+        {...AXIS_LOOK}
         scale={x}
         top={height - BOTTOM}
         numTicks={Math.max(2, Math.floor((width - left) / 90))}

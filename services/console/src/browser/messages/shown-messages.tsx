@@ -3,6 +3,11 @@
  */
 import { useEffect, useRef, useState } from 'react';
 import { useSecret } from '../api/queries.ts';
+import { Anchor } from '../components/anchor.tsx';
+import { BannerLine, Banners, BannersEnd } from '../components/banners.tsx';
+import { Button } from '../components/button.tsx';
+import modalStyles from '../components/modal.module.css';
+import { CardHeading } from '../components/text.tsx';
 import { fromBase64, linkOf, type Message, type MessageList, sortedByStart } from './message.ts';
 
 type Shown = Pick<Message, 'title' | 'message' | 'link'>;
@@ -11,31 +16,31 @@ const MessageLink = ({ message }: { message: Shown }) => {
   const link = linkOf(message);
   return (
     link && (
-      <a href={link.href} target="_blank" rel="noopener noreferrer">
+      <Anchor href={link.href} target="_blank" rel="noopener noreferrer">
         {link.title}
-      </a>
+      </Anchor>
     )
   );
 };
 
 export const Banner = (props: { message: Shown; onDismiss?: () => void }) => (
-  <section className="banner" role="status">
-    <div>
-      <strong dir="auto">{props.message.title}</strong>
-      <p dir="auto">{fromBase64(props.message.message)}</p>
-      <MessageLink message={props.message} />
-    </div>
-    {props.onDismiss && (
-      <button
-        type="button"
-        className="plain"
-        aria-label={`Dismiss ${props.message.title}`}
-        onClick={props.onDismiss}
-      >
-        ×
-      </button>
-    )}
-  </section>
+  <BannerLine
+    title={props.message.title}
+    text={fromBase64(props.message.message)}
+    dir="auto"
+    link={<MessageLink message={props.message} />}
+    action={
+      props.onDismiss && (
+        <Button
+          look="plain"
+          aria-label={`Dismiss ${props.message.title}`}
+          onClick={props.onDismiss}
+        >
+          ×
+        </Button>
+      )
+    }
+  />
 );
 
 /**
@@ -51,19 +56,29 @@ export const MessageModal = (props: { message: Shown; onDismiss: () => void }) =
     text.current?.focus();
   }, []);
   return (
-    <dialog ref={dialog} className="modal" aria-labelledby="modal-title" onClose={props.onDismiss}>
-      <h2 id="modal-title" dir="auto">
+    <dialog
+      ref={dialog}
+      className={modalStyles['modal']}
+      aria-labelledby="modal-title"
+      onClose={props.onDismiss}
+    >
+      <CardHeading id="modal-title" className={modalStyles['heading']} dir="auto">
         {props.message.title}
-      </h2>
+      </CardHeading>
       {/* Focusable, so that the arrow keys scroll it. */}
-      <section ref={text} className="text" aria-labelledby="modal-title" tabIndex={0}>
+      <section
+        ref={text}
+        className={modalStyles['text']}
+        aria-labelledby="modal-title"
+        tabIndex={0}
+      >
         <p dir="auto">{fromBase64(props.message.message)}</p>
         <MessageLink message={props.message} />
       </section>
       <form method="dialog">
-        <button type="submit" className="primary">
+        <Button type="submit" look="primary">
           Close
-        </button>
+        </Button>
       </form>
     </dialog>
   );
@@ -88,23 +103,19 @@ export const ShownMessages = (props: { isSignedIn: boolean }) => {
   return (
     <>
       {banners.length > 0 && (
-        <section className="banners" aria-label="Messages" tabIndex={0}>
+        <Banners label="Messages">
           {banners.map(([id, message]) => (
             <Banner key={id} message={message} onDismiss={() => dismiss(id)} />
           ))}
-        </section>
+        </Banners>
       )}
       {banners.length > FEW && (
-        <p className="banners-end">
+        <BannersEnd>
           {banners.length} messages
-          <button
-            type="button"
-            className="plain"
-            onClick={() => dismiss(...banners.map(([id]) => id))}
-          >
+          <Button look="plain" onClick={() => dismiss(...banners.map(([id]) => id))}>
             Dismiss all
-          </button>
-        </p>
+          </Button>
+        </BannersEnd>
       )}
       {modal && (
         <MessageModal key={modal[0]} message={modal[1]} onDismiss={() => dismiss(modal[0])} />

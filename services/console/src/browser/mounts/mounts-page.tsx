@@ -5,6 +5,7 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { durationText } from '../components/duration.ts';
+import { Input, Label, Pair } from '../components/fields.tsx';
 import { formatSeconds } from '../components/format.ts';
 import { Lifetime } from '../components/lifetime.tsx';
 import { Loaded } from '../components/loaded.tsx';
@@ -32,7 +33,7 @@ const Tune = ({ mount }: { mount: MountRow }) => {
       edits="mount"
       label="Tune"
       name={`Tune ${mount.path}`}
-      className="small"
+      look="small"
       title={`Tune ${mount.path}`}
       target={secretTarget<Mount>(`${path}/tune`, { readPath: path })}
       valuesOf={({ description, config }) => ({
@@ -43,11 +44,11 @@ const Tune = ({ mount }: { mount: MountRow }) => {
       bodyOf={(changed) => changed}
       fields={(values) => (
         <>
-          <label>
+          <Label>
             Description
-            <input name="description" autoComplete="off" defaultValue={values.description} />
-          </label>
-          <div className="pair">
+            <Input name="description" autoComplete="off" defaultValue={values.description} />
+          </Label>
+          <Pair>
             <Lifetime
               name="default_lease_ttl"
               label="Usual validity (0: the system's)"
@@ -58,7 +59,7 @@ const Tune = ({ mount }: { mount: MountRow }) => {
               label="Maximum TTL (0: the system's)"
               value={values.max_lease_ttl}
             />
-          </div>
+          </Pair>
         </>
       )}
       commands={() => [vaultCommand(`vault secrets tune -max-lease-ttl=87600h ${mount.path}`)]}
@@ -70,7 +71,7 @@ const Remove = ({ mount }: { mount: MountRow }) => (
   <ActionButton
     label="Remove"
     name={`Remove ${mount.path}`}
-    className="small danger"
+    look="small danger"
     tone="danger"
     title={`Remove ${mount.path} with everything in it?`}
     confirm="Remove it"

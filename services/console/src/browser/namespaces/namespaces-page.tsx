@@ -3,10 +3,13 @@ import { useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { changeSession, readSession, useSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
+import { Code } from '../components/text.tsx';
 
 const LIST = 'sys/namespaces';
 const ANY = 'sys/namespaces/new';
@@ -20,7 +23,7 @@ const RemoveNamespace = ({ name }: { name: string }) => (
   <ActionButton
     label="Delete"
     name={`Delete ${name}`}
-    className="small danger"
+    look="small danger"
     tone="danger"
     title={`Delete the namespace ${name} with everything in it?`}
     confirm="Delete it"
@@ -63,10 +66,10 @@ export const NamespacesPage = () => {
             <p>
               Nobody may do anything in it but tokens of the namespaces above, by their policies.
             </p>
-            <label>
+            <Label>
               Name
-              <input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-.]+" />
-            </label>
+              <Input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-.]+" />
+            </Label>
           </ActionButton>
         )
       }
@@ -83,9 +86,8 @@ export const NamespacesPage = () => {
                 title: 'Name',
                 isName: true,
                 cell: (name) => (
-                  <button
-                    type="button"
-                    className="link"
+                  <Button
+                    look="link"
                     onClick={() =>
                       changeSession({
                         ...readSession(),
@@ -94,10 +96,10 @@ export const NamespacesPage = () => {
                     }
                   >
                     {name}
-                  </button>
+                  </Button>
                 ),
               },
-              { title: 'Id', cell: (name) => <code>{infos[`${name}/`]?.id ?? '–'}</code> },
+              { title: 'Id', cell: (name) => <Code>{infos[`${name}/`]?.id ?? '–'}</Code> },
               {
                 title: 'Actions',
                 isActions: true,

@@ -5,10 +5,19 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
+import {
+  ChoiceLabel,
+  FieldSet,
+  Input,
+  Label,
+  SelectField,
+  TextArea,
+} from '../components/fields.tsx';
 import { formatTime } from '../components/format.ts';
 import { Card } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Pill } from '../components/pill.tsx';
+import { PlainList } from '../components/plain-list.tsx';
 import {
   DESTINATIONS,
   enabledBody,
@@ -22,13 +31,13 @@ const NotificationFields = ({ kind }: { kind: SubscribableKind }) => {
   const [destination, setDestination] = useState('generic');
   return (
     <>
-      <label>
+      <Label>
         Name
-        <input name="name" required autoComplete="off" />
-      </label>
-      <label>
+        <Input name="name" required autoComplete="off" />
+      </Label>
+      <Label>
         Sent to
-        <select
+        <SelectField
           name="destination"
           value={destination}
           onChange={({ target }) => setDestination(target.value)}
@@ -38,37 +47,37 @@ const NotificationFields = ({ kind }: { kind: SubscribableKind }) => {
               {words}
             </option>
           ))}
-        </select>
-      </label>
+        </SelectField>
+      </Label>
       {destination === 'email' ? (
-        <label>
+        <Label>
           Mail addresses
-          <textarea name="addresses" rows={2} required />
-        </label>
+          <TextArea name="addresses" rows={2} required />
+        </Label>
       ) : (
-        <label>
+        <Label>
           Web address
-          <input name="url" type="url" required autoComplete="off" />
-        </label>
+          <Input name="url" type="url" required autoComplete="off" />
+        </Label>
       )}
       {destination === 'generic' && (
-        <label>
+        <Label>
           Key of the signatures (optional)
-          <input name="token" type="password" autoComplete="off" />
-        </label>
+          <Input name="token" type="password" autoComplete="off" />
+        </Label>
       )}
-      <fieldset>
+      <FieldSet>
         <legend>When</legend>
         {triggersOf(kind).map(([trigger, words]) => (
-          <label className="choice" key={trigger}>
+          <ChoiceLabel key={trigger}>
             <input type="checkbox" name={trigger} /> {words}
-          </label>
+          </ChoiceLabel>
         ))}
-      </fieldset>
-      <label className="choice">
+      </FieldSet>
+      <ChoiceLabel>
         <input type="checkbox" name="enabled" defaultChecked /> Enabled: the destination is verified
         at once
-      </label>
+      </ChoiceLabel>
     </>
   );
 };
@@ -83,7 +92,7 @@ const NotificationActions = ({
       <ActionButton
         label="Verify"
         name={`Verify ${name}`}
-        className="small"
+        look="small"
         title={`Send a verification to ${name}?`}
         confirm="Send it"
         act={() => callWorkspaces('POST', `${path}/actions/verify`)}
@@ -94,7 +103,7 @@ const NotificationActions = ({
       <ActionButton
         label={enabled ? 'Disable' : 'Enable'}
         name={`${enabled ? 'Disable' : 'Enable'} ${name}`}
-        className="small"
+        look="small"
         title={`${enabled ? 'Disable' : 'Enable'} ${name}?`}
         confirm={enabled ? 'Disable it' : 'Enable it'}
         act={() => callWorkspaces('PATCH', path, { body: enabledBody(!enabled) })}
@@ -118,14 +127,14 @@ const Deliveries = ({ attributes }: Resource<NotificationConfiguration>) => {
   return responses.length === 0 ? (
     '–'
   ) : (
-    <ul className="plain-list" aria-label={`Last deliveries of ${attributes.name}`}>
+    <PlainList aria-label={`Last deliveries of ${attributes.name}`}>
       {responses.map((response) => (
         <li key={response['sent-at']}>
           <Pill tone={response.successful === 'true' ? 'good' : 'bad'}>{response.code}</Pill>{' '}
           {formatTime(response['sent-at'])}
         </li>
       ))}
-    </ul>
+    </PlainList>
   );
 };
 

@@ -4,7 +4,9 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction, useDocument } from '../api/queries.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
 import { type ApiToken, ApiTokenTable } from '../components/api-tokens.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { Input, Label, Pair } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Page, Problem } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
@@ -45,28 +47,28 @@ const MakeToken = ({ path }: { path: string }) => {
       )}
       <form onSubmit={submit}>
         {making.error !== null && <Problem>{messageOf(making.error)}</Problem>}
-        <div className="pair">
-          <label>
+        <Pair>
+          <Label>
             Purpose
-            <input
+            <Input
               required
               autoComplete="off"
               value={description}
               onChange={({ target }) => setDescription(target.value)}
             />
-          </label>
-          <label>
+          </Label>
+          <Label>
             Expires (empty: in two years)
-            <input
+            <Input
               type="datetime-local"
               value={expiry}
               onChange={({ target }) => setExpiry(target.value)}
             />
-          </label>
-        </div>
-        <button type="submit" className="primary" disabled={making.isPending}>
+          </Label>
+        </Pair>
+        <Button type="submit" look="primary" disabled={making.isPending}>
           Create token
-        </button>
+        </Button>
         <Commands
           commands={[
             workspacesCurl('POST', path, body),

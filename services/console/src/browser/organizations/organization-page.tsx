@@ -10,6 +10,7 @@ import {
 } from '../api/workspaces-api.ts';
 import { workspacesCurl } from '../components/commands.tsx';
 import { DURATION, DURATION_WORDS, durationSeconds, durationText } from '../components/duration.ts';
+import { Input, Label } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { Select } from '../components/select.tsx';
@@ -48,7 +49,7 @@ const Access = ({ organization }: { organization: Resource<Organization> }) => (
       bodyOf={(changed) => ({ attributes: changed })}
       fields={(values) => (
         <>
-          <label>
+          <Label>
             A second factor is
             <Select
               name="collaborator-auth-policy"
@@ -56,7 +57,7 @@ const Access = ({ organization }: { organization: Resource<Organization> }) => (
               options={FACTORS}
             />
             <Fault of="collaborator-auth-policy" />
-          </label>
+          </Label>
           <Choice name="user-tokens-enabled" isTicked={values['user-tokens-enabled']}>
             API tokens of members give access, not only sessions
           </Choice>
@@ -127,9 +128,9 @@ const Lifetimes = (props: { path: string; limits: readonly Resource<Lifetime>[] 
             before. Agents keep the token of their pool, and sessions end by themselves.
           </p>
           {KINDS.map(([kind, label]) => (
-            <label key={kind}>
+            <Label key={kind}>
               {label}
-              <input
+              <Input
                 name={kind}
                 required
                 autoComplete="off"
@@ -137,7 +138,7 @@ const Lifetimes = (props: { path: string; limits: readonly Resource<Lifetime>[] 
                 title={DURATION_WORDS}
                 defaultValue={values[kind]}
               />
-            </label>
+            </Label>
           ))}
         </>
       )}

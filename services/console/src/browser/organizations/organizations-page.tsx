@@ -1,13 +1,14 @@
-import { Link } from '@tanstack/react-router';
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { SwitchButtons, SwitchState, useIsSiteAdministrator } from './site-switches.tsx';
 
@@ -30,14 +31,14 @@ const CreateOrganization = () => (
     }
     commands={[workspacesCurl('POST', 'organizations', bodyOf('…', '…'))]}
   >
-    <label>
+    <Label>
       Name
-      <input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-]+" />
-    </label>
-    <label>
+      <Input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-]+" />
+    </Label>
+    <Label>
       Address for mail
-      <input name="email" type="email" required autoComplete="off" />
-    </label>
+      <Input name="email" type="email" required autoComplete="off" />
+    </Label>
   </ActionButton>
 );
 
@@ -96,9 +97,9 @@ export const OrganizationsPage = () => {
                   title: 'Name',
                   isName: true,
                   cell: ({ id }) => (
-                    <Link to="/app/$organization/workspaces" params={{ organization: id }}>
+                    <PageLink to="/app/$organization/workspaces" params={{ organization: id }}>
                       {id}
-                    </Link>
+                    </PageLink>
                   ),
                 },
                 { title: 'Mail', cell: ({ attributes }) => attributes.email ?? '–' },

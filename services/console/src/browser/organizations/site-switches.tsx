@@ -75,7 +75,7 @@ const Turn = (props: {
     <ActionButton
       label={verb}
       name={`${verb} ${name}`}
-      className={to === 'disable' ? 'small danger' : 'small'}
+      look={to === 'disable' ? 'small danger' : 'small'}
       tone={to === 'disable' ? 'danger' : undefined}
       title={`${verb} the ${EFFECTS[type].kind} ${name}?`}
       confirm={`${verb} it`}

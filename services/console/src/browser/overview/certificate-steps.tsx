@@ -1,8 +1,8 @@
-import { Link } from '@tanstack/react-router';
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import type { CertificateNumbers } from '../certificates/certificate.ts';
 import { CreateAuthority } from '../certificates/create-authority.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import type { Step } from './step.ts';
 
 interface UiMounts {
@@ -38,13 +38,13 @@ export const useCertificateSteps = (): readonly Step[] => {
       title: 'Create a role, and issue a certificate by it.',
       isDone: issued > 0,
       action: (
-        <Link
+        <PageLink
           to="/ui/certificates/$mount"
           params={{ mount: mount ?? '' }}
           search={{ tab: 'roles' }}
         >
           Roles of {mount}
-        </Link>
+        </PageLink>
       ),
     },
   ];

@@ -1,11 +1,11 @@
 /** Authorities with the next end of their issuers and certificates. */
-import { Link } from '@tanstack/react-router';
 import { useCapabilities, useSecret, useSecretList } from '../api/queries.ts';
 import type { CertificateNumbers } from '../certificates/certificate.ts';
 import { DataTable } from '../components/data-table.tsx';
 import { formatDistance, formatExactTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { Pill } from '../components/pill.tsx';
 
 /** Each row costs two requests. */
@@ -65,9 +65,9 @@ export const ExpiringAuthorities = () => {
                 title: 'Authority',
                 isName: true,
                 cell: (mount) => (
-                  <Link to="/ui/certificates/$mount" params={{ mount }}>
+                  <PageLink to="/ui/certificates/$mount" params={{ mount }}>
                     {mount}
-                  </Link>
+                  </PageLink>
                 ),
               },
               {
@@ -81,7 +81,7 @@ export const ExpiringAuthorities = () => {
       </Loaded>
       {authorities.length > MAX_AUTHORITIES && (
         <p>
-          <Link to="/ui/certificates">All authorities</Link>
+          <PageLink to="/ui/certificates">All authorities</PageLink>
         </p>
       )}
     </Card>

@@ -1,7 +1,10 @@
 /** The steps of a new installation, to a certificate and an applied workspace. */
 import { useState } from 'react';
+import { Button } from '../components/button.tsx';
 import { Card } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
+import { Steps } from '../components/steps.tsx';
+import { PartHeading } from '../components/text.tsx';
 import { useCertificateSteps } from './certificate-steps.tsx';
 import type { Step } from './step.ts';
 import { useWorkspaceSteps } from './workspace-steps.tsx';
@@ -12,15 +15,15 @@ const StepList = ({ title, steps }: { title: string; steps: readonly Step[] }) =
   const next = steps.find(({ isDone }) => !isDone);
   return steps.length === 0 ? null : (
     <>
-      <h3>{title}</h3>
-      <ol className="steps">
+      <PartHeading>{title}</PartHeading>
+      <Steps>
         {steps.map((step) => (
           <li key={step.title}>
             {step.title}{' '}
             {step.isDone ? <Pill tone="good">done</Pill> : step === next && step.action}
           </li>
         ))}
-      </ol>
+      </Steps>
     </>
   );
 };
@@ -35,16 +38,15 @@ export const FirstStepsCard = () => {
     <Card
       title="First steps"
       actions={
-        <button
-          type="button"
-          className="plain"
+        <Button
+          look="plain"
           onClick={() => {
             localStorage.setItem(HIDDEN_KEY, 'hidden');
             setHidden(true);
           }}
         >
           Hide these steps
-        </button>
+        </Button>
       }
     >
       <StepList title="A certificate" steps={certificates} />

@@ -1,5 +1,4 @@
 /** Workspaces that the person has locked, and may have forgotten to unlock. */
-import { Link } from '@tanstack/react-router';
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import type { ListDocument } from '../api/workspaces-api.ts';
@@ -7,6 +6,7 @@ import { DataTable } from '../components/data-table.tsx';
 import { formatDistance, formatExactTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 
 const REFRESH_MS = 60_000;
 
@@ -30,7 +30,7 @@ export const MyLocks = () => {
                 title: 'Workspace',
                 isName: true,
                 cell: ({ attributes }) => (
-                  <Link
+                  <PageLink
                     to="/app/$organization/workspaces/$workspace"
                     params={{
                       organization: attributes['organization-name'],
@@ -38,7 +38,7 @@ export const MyLocks = () => {
                     }}
                   >
                     {attributes['workspace-name']}
-                  </Link>
+                  </PageLink>
                 ),
               },
               { title: 'Organization', cell: ({ attributes }) => attributes['organization-name'] },

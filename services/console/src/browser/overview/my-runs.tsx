@@ -1,5 +1,4 @@
 /** Runs that need the person: those that wait for a decision, and those that have failed since yesterday. */
-import { Link } from '@tanstack/react-router';
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { includedOne, type ListDocument, type Resource } from '../api/workspaces-api.ts';
@@ -7,7 +6,9 @@ import { DataTable } from '../components/data-table.tsx';
 import { formatDistance, formatExactTime, inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { Pill } from '../components/pill.tsx';
+import { PartHeading } from '../components/text.tsx';
 import { type RunAttributes, runTone } from '../runs/run.ts';
 
 // The API allows 30 requests for lists of runs per minute.
@@ -49,7 +50,7 @@ const Runs = (props: {
     '';
   return (
     <>
-      <h3>{title}</h3>
+      <PartHeading>{title}</PartHeading>
       <Loaded query={query}>
         {({ data }) => (
           <DataTable
@@ -62,12 +63,12 @@ const Runs = (props: {
                 title: 'Run',
                 isName: true,
                 cell: (run) => (
-                  <Link
+                  <PageLink
                     to="/app/$organization/$workspace/runs/$run"
                     params={{ organization, workspace: workspaceOf(run), run: run.id }}
                   >
                     {run.attributes.message || run.id}
-                  </Link>
+                  </PageLink>
                 ),
               },
               { title: 'Workspace', cell: workspaceOf },
@@ -102,9 +103,9 @@ const OrganizationRuns = ({ organization }: { organization: string }) => (
   <Card
     title={`Runs of ${organization}`}
     actions={
-      <Link to="/app/$organization/workspaces" params={{ organization }}>
+      <PageLink to="/app/$organization/workspaces" params={{ organization }}>
         Workspaces of {organization}
-      </Link>
+      </PageLink>
     }
   >
     <Runs
@@ -138,7 +139,7 @@ export const MyRuns = () => {
           ))}
           {(meta?.pagination?.['total-count'] ?? 0) > data.length && (
             <p>
-              <Link to="/app">All organizations</Link>
+              <PageLink to="/app">All organizations</PageLink>
             </p>
           )}
         </>

@@ -1,6 +1,5 @@
 /** The start page: runs and certificates that need the person, then seal, nodes, replication and leases for administrators. */
-import { Link } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { lazy, Suspense } from 'react';
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
@@ -13,11 +12,14 @@ import {
   secretsCurl,
   vaultCommand,
 } from '../components/commands.tsx';
-import { FactList } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
 import { formatTime } from '../components/format.ts';
 import { Skeleton } from '../components/loaded.tsx';
 import { Card, Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
+import { PlainList } from '../components/plain-list.tsx';
+import { Small } from '../components/text.tsx';
 import type { HistoryChart } from '../history/history-card.tsx';
 import type { Statuses } from '../replication/replication-page.tsx';
 import { useHealth } from '../session/use-health.ts';
@@ -25,6 +27,7 @@ import { ExpiringAuthorities } from './expiring-authorities.tsx';
 import { MyLocks } from './my-locks.tsx';
 import { MyRuns } from './my-runs.tsx';
 import { RecentChanges } from './recent-changes.tsx';
+import { Tile, TileFigure, Tiles, TileText } from './tile.tsx';
 
 // Loaded when it is shown, as all charts are.
 const SecretHistory = lazy(async () => ({
@@ -64,27 +67,20 @@ const HISTORY: readonly HistoryChart[] = [
 const REFRESH_MS = 10_000;
 const RECENT_SHOWN = 8;
 
-const Tile = (props: { title: string; children: ReactNode }) => (
-  <section className="tile">
-    <h2>{props.title}</h2>
-    {props.children}
-  </section>
-);
-
 const Seal = () => {
   const { data: health } = useHealth();
   const may = useCapabilities(['sys/seal'], { namespace: '' });
   return (
     <Tile title="Seal">
-      <p className="figure">
+      <TileFigure>
         <Pill tone={health?.sealed === false ? 'good' : 'bad'}>
           {health?.sealed === false ? 'unsealed' : 'unknown'}
         </Pill>
-      </p>
+      </TileFigure>
       {may('sys/seal', 'update', 'sudo') && (
         <ActionButton
           label="Seal"
-          className="small danger"
+          look="small danger"
           title="Seal the cluster?"
           confirm="Seal it"
           tone="danger"
@@ -118,15 +114,15 @@ const Nodes = () => {
   return (
     <Tile title="Nodes">
       {data === undefined && <Skeleton />}
-      <ul className="plain-list">
+      <PlainList>
         {data?.nodes.map(({ hostname, active_node, version }) => (
           <li key={hostname}>
             {hostname}{' '}
             <Pill tone={active_node ? 'good' : 'plain'}>{active_node ? 'active' : 'standby'}</Pill>{' '}
-            <small>{version}</small>
+            <Small>{version}</Small>
           </li>
         ))}
-      </ul>
+      </PlainList>
     </Tile>
   );
 };
@@ -139,9 +135,9 @@ const Replication = () => {
   });
   return (
     <Tile title="Replication">
-      <p>Performance: {data?.performance?.mode ?? '–'}</p>
-      <p>Disaster recovery: {data?.dr?.mode ?? '–'}</p>
-      <Link to="/ui/replication">In detail</Link>
+      <TileText>Performance: {data?.performance?.mode ?? '–'}</TileText>
+      <TileText>Disaster recovery: {data?.dr?.mode ?? '–'}</TileText>
+      <PageLink to="/ui/replication">In detail</PageLink>
     </Tile>
   );
 };
@@ -154,11 +150,11 @@ const Counts = () => {
   return (
     <>
       <Tile title="Leases">
-        <p className="figure">{leases.data?.lease_count.toLocaleString() ?? '–'}</p>
+        <TileFigure>{leases.data?.lease_count.toLocaleString() ?? '–'}</TileFigure>
       </Tile>
       <Tile title="Encryption key">
-        <p className="figure">{key.data ? `term ${key.data.term}` : '–'}</p>
-        {key.data && <p>since {formatTime(key.data.install_time)}</p>}
+        <TileFigure>{key.data ? `term ${key.data.term}` : '–'}</TileFigure>
+        {key.data && <TileText>since {formatTime(key.data.install_time)}</TileText>}
       </Tile>
     </>
   );
@@ -187,10 +183,10 @@ const Runs = () => {
   const [tone, state] = RUNNER_PILLS[data.runner.state];
   return (
     <Tile title="Runs">
-      <p className="figure">
+      <TileFigure>
         <Pill tone={tone}>{state}</Pill>
-      </p>
-      <p>{data.runner.description}</p>
+      </TileFigure>
+      <TileText>{data.runner.description}</TileText>
     </Tile>
   );
 };
@@ -247,13 +243,13 @@ export const OverviewPage = () => {
       {secrets !== undefined && (
         <>
           <ExpiringAuthorities />
-          <div className="tiles">
+          <Tiles>
             <Seal />
             <Nodes />
             <Replication />
             <Runs />
             <Counts />
-          </div>
+          </Tiles>
           <Suspense fallback={<Skeleton />}>
             <SecretHistory title="History" path="sys/history" namespace="" charts={HISTORY} />
           </Suspense>
@@ -265,17 +261,17 @@ export const OverviewPage = () => {
       <Card title={workspaces === undefined ? 'Workspaces' : 'Go to'}>
         {workspaces === undefined ? (
           <p>
-            Workspaces belong to another API: <Link to="/app">sign in to it</Link> with one of its
-            tokens; this session remains signed in.
+            Workspaces belong to another API: <PageLink to="/app">sign in to it</PageLink> with one
+            of its tokens; this session remains signed in.
           </p>
         ) : (
           <p>
-            <Link to="/app">Organizations and their workspaces</Link>
+            <PageLink to="/app">Organizations and their workspaces</PageLink>
             {secrets === undefined && (
               <>
                 {' · '}
-                <Link to="/ui/certificates">Certificates and administration</Link>, with a service
-                token
+                <PageLink to="/ui/certificates">Certificates and administration</PageLink>, with a
+                service token
               </>
             )}
           </p>

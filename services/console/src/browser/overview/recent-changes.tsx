@@ -1,11 +1,11 @@
 /** The newest changes in the organizations that the person owns, by whoever made them. */
-import { Link } from '@tanstack/react-router';
 import { EventTable } from '../activity/event-table.tsx';
 import type { AuditEvent } from '../activity/event-words.ts';
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import type { ListDocument } from '../api/workspaces-api.ts';
 import { Card } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 
 const REFRESH_MS = 60_000;
 const MAX_ORGANIZATIONS = 5;
@@ -22,9 +22,9 @@ const OrganizationChanges = ({ organization }: { organization: string }) => {
     <Card
       title={`Recent changes in ${organization}`}
       actions={
-        <Link to="/app/$organization/activity" params={{ organization }}>
+        <PageLink to="/app/$organization/activity" params={{ organization }}>
           Activity of {organization}
-        </Link>
+        </PageLink>
       }
     >
       <EventTable

@@ -1,11 +1,12 @@
-import { Link } from '@tanstack/react-router';
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { useSession } from '../api/session.ts';
 import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { workspacesCurl } from '../components/commands.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { inWords } from '../components/format.ts';
+import { PageLink } from '../components/page-link.tsx';
 import { Pill } from '../components/pill.tsx';
 import { useIsSiteAdministrator } from '../organizations/site-switches.tsx';
 import { hasEnded, type RunAttributes, runTone } from '../runs/run.ts';
@@ -49,20 +50,20 @@ const CreateFirstWorkspace = ({ organization }: { organization: string | undefin
   >
     {organization === undefined && (
       <>
-        <label>
+        <Label>
           Organization
-          <input name="organization" required autoComplete="off" pattern={NAME} />
-        </label>
-        <label>
+          <Input name="organization" required autoComplete="off" pattern={NAME} />
+        </Label>
+        <Label>
           Address for mail
-          <input name="email" type="email" required autoComplete="off" />
-        </label>
+          <Input name="email" type="email" required autoComplete="off" />
+        </Label>
       </>
     )}
-    <label>
+    <Label>
       Name
-      <input name="name" required autoComplete="off" pattern={NAME} />
-    </label>
+      <Input name="name" required autoComplete="off" pattern={NAME} />
+    </Label>
   </ActionButton>
 );
 
@@ -121,7 +122,7 @@ export const useWorkspaceSteps = (): readonly Step[] => {
       action: run && organization && workspace && (
         <>
           <Pill tone={runTone(run.attributes.status)}>{inWords(run.attributes.status)}</Pill>{' '}
-          <Link
+          <PageLink
             to="/app/$organization/$workspace/runs/$run"
             params={{
               organization: organization.id,
@@ -130,7 +131,7 @@ export const useWorkspaceSteps = (): readonly Step[] => {
             }}
           >
             Open the run
-          </Link>
+          </PageLink>
         </>
       ),
     },

@@ -5,9 +5,11 @@ import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { Input, Label, SelectField } from '../components/fields.tsx';
 import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
+import { Code } from '../components/text.tsx';
 import {
   makePasskey,
   type NewPasskeyQuestion,
@@ -80,9 +82,9 @@ const titleOf = ({ name, relying_party_name: title }: Method): string =>
   name === '' ? title : name;
 
 const NameField = (props: { value?: string }) => (
-  <label>
+  <Label>
     Name by which you know it
-    <input
+    <Input
       name="name"
       required
       maxLength={64}
@@ -90,7 +92,7 @@ const NameField = (props: { value?: string }) => (
       placeholder="work phone"
       defaultValue={props.value}
     />
-  </label>
+  </Label>
 );
 
 const AddPasskey = ({ methods, hasSome }: { methods: readonly Method[]; hasSome: boolean }) => {
@@ -111,16 +113,16 @@ const AddPasskey = ({ methods, hasSome }: { methods: readonly Method[]; hasSome:
           : 'Your browser makes it, in this device, in a phone or in a security key.'}
       </p>
       {methods.length > 1 && (
-        <label>
+        <Label>
           Asked for by
-          <select name="method">
+          <SelectField name="method">
             {methods.map((method) => (
               <option key={method.id} value={method.id}>
                 {titleOf(method)}
               </option>
             ))}
-          </select>
-        </label>
+          </SelectField>
+        </Label>
       )}
       <NameField />
     </ActionButton>
@@ -131,7 +133,7 @@ const RenamePasskey = ({ passkey: { id, method_id, name } }: { passkey: Passkey 
   <ActionButton
     label="Rename"
     name={`Rename ${name}`}
-    className="small"
+    look="small"
     title={`Rename "${name}"`}
     confirm="Rename it"
     act={({ text }) =>
@@ -149,7 +151,7 @@ const RemovePasskey = ({ passkey }: { passkey: Passkey }) => (
   <ActionButton
     label="Remove"
     name={`Remove ${passkey.name}`}
-    className="small danger"
+    look="small danger"
     tone="danger"
     title={`Remove "${passkey.name}"?`}
     confirm="Remove it"
@@ -218,7 +220,7 @@ export const PasskeysPage = () => {
       <Card>
         {status === 403 && (
           <Empty>
-            Your policies give no access to <code>{OWN}</code>: ask an administrator for it.
+            Your policies give no access to <Code>{OWN}</Code>: ask an administrator for it.
           </Empty>
         )}
         {status === 400 && (

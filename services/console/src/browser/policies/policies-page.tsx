@@ -1,11 +1,12 @@
-import { Link } from '@tanstack/react-router';
 import { useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { PolicyRules } from './policy-text.tsx';
 
 const FIRST_TEXT = `# What the token may do, path by path.
@@ -40,10 +41,10 @@ export const PoliciesPage = () => {
               vaultCommand('vault policy write NAME policy.hcl'),
             ]}
           >
-            <label>
+            <Label>
               Name
-              <input name="name" required autoComplete="off" />
-            </label>
+              <Input name="name" required autoComplete="off" />
+            </Label>
             <PolicyRules first={FIRST_TEXT} />
           </ActionButton>
         )
@@ -61,9 +62,9 @@ export const PoliciesPage = () => {
                 title: 'Name',
                 isName: true,
                 cell: (name) => (
-                  <Link to="/ui/policies/$name" params={{ name }}>
+                  <PageLink to="/ui/policies/$name" params={{ name }}>
                     {name}
-                  </Link>
+                  </PageLink>
                 ),
               },
               {

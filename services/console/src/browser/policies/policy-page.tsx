@@ -1,11 +1,12 @@
 /** One policy: its rules, and a tester for the capabilities of tokens. */
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { EditForm } from '../editing/edit-form.tsx';
 import { secretTarget } from '../editing/edit-target.ts';
 import { PolicyTester } from './policy-tester.tsx';
@@ -30,7 +31,7 @@ export const PolicyPage = () => {
     <Page
       title={name}
       windowTitle={`Policy ${name}`}
-      lead={<Link to="/ui/policies">Policies</Link>}
+      lead={<PageLink to="/ui/policies">Policies</PageLink>}
       actions={
         mayDelete && (
           <ActionButton

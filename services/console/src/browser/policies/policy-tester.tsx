@@ -3,9 +3,13 @@ import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction, useCapabilities } from '../api/queries.ts';
 import { callSecrets, readData } from '../api/secrets-api.ts';
+import { Button } from '../components/button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
+import { Input, Label, Pair } from '../components/fields.tsx';
 import { Card, Problem } from '../components/page.tsx';
-import { Pill } from '../components/pill.tsx';
+import { Pill, PillRow } from '../components/pill.tsx';
+import { PlainList } from '../components/plain-list.tsx';
+import { Code } from '../components/text.tsx';
 import { decidingRules, type Rule, rulesIn } from './deciding-rules.ts';
 
 interface Answer {
@@ -48,14 +52,14 @@ const DecidingRules = ({ found: { rules, policies } }: { found: Found }) => {
   if (rules.length === 0)
     return <p>No rule of a policy that this token may read covers the path.</p>;
   return (
-    <ol className="plain-list" aria-label="Rules that cover the path">
+    <PlainList isOrdered aria-label="Rules that cover the path">
       {rules.map(({ policy, path, capabilities }, at) => (
         <li key={`${policy} ${path}`}>
           {at === 0 && <strong>decides: </strong>}
-          <code>{path}</code> of <code>{policy}</code>: {capabilities.join(', ') || 'nothing'}
+          <Code>{path}</Code> of <Code>{policy}</Code>: {capabilities.join(', ') || 'nothing'}
         </li>
       ))}
-    </ol>
+    </PlainList>
   );
 };
 
@@ -76,39 +80,39 @@ export const PolicyTester = () => {
     <Card title="May this token do that?">
       <form onSubmit={submit}>
         {asking.error !== null && <Problem>{messageOf(asking.error)}</Problem>}
-        <div className="pair">
-          <label>
+        <Pair>
+          <Label>
             Accessor of the token
-            <input
+            <Input
               required
               autoComplete="off"
               value={accessor}
               onChange={({ target }) => setAccessor(target.value)}
             />
-          </label>
-          <label>
+          </Label>
+          <Label>
             Path
-            <input
+            <Input
               required
               autoComplete="off"
               placeholder="pki/issue/web"
               value={path}
               onChange={({ target }) => setPath(target.value)}
             />
-          </label>
-        </div>
-        <button type="submit" disabled={asking.isPending}>
+          </Label>
+        </Pair>
+        <Button type="submit" disabled={asking.isPending}>
           Ask
-        </button>
+        </Button>
         {found && (
           <div role="status">
-            <p className="pills">
+            <PillRow>
               {found.capabilities.map((capability) => (
                 <Pill key={capability} tone={capability === 'deny' ? 'bad' : 'good'}>
                   {capability}
                 </Pill>
               ))}
-            </p>
+            </PillRow>
             <DecidingRules found={found} />
           </div>
         )}

@@ -3,7 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
 import { callSecrets } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
+import { Label, TextArea } from '../components/fields.tsx';
+import { Code, Hint, Key } from '../components/text.tsx';
 import { type Completions, completionsAt, policyPaths } from './completions.ts';
+import styles from './policy-text.module.css';
 
 const [MIN_ROWS, MAX_ROWS] = [8, 30];
 const CLOSED: Completions = { from: 0, to: 0, items: [] };
@@ -71,13 +74,13 @@ export const PolicyText = (props: {
     event.stopPropagation();
   };
   return (
-    <div className="completed">
-      <label>
+    <div className={styles['completed']}>
+      <Label>
         Rules
-        <textarea
+        <TextArea
           ref={field}
           name="policy"
-          className="code"
+          isCode
           rows={Math.min(MAX_ROWS, Math.max(MIN_ROWS, value.split('\n').length + 1))}
           spellCheck={false}
           readOnly={props.isReadOnly}
@@ -93,14 +96,15 @@ export const PolicyText = (props: {
             complete(target.value, target.selectionStart);
           }}
         />
-      </label>
+      </Label>
       {open.items.length > 0 && (
-        <ul id={listId} role="listbox" aria-label="Completions" className="completions">
+        <ul id={listId} role="listbox" aria-label="Completions" className={styles['completions']}>
           {open.items.map((item, at) => (
             <li
               key={item}
               id={`${listId}-${at}`}
               role="option"
+              className={styles['completion']}
               aria-selected={at === active}
               // A click would take the focus, and thus close the list, before it arrives.
               onMouseDown={(event) => {
@@ -108,16 +112,16 @@ export const PolicyText = (props: {
                 choose(item);
               }}
             >
-              <code>{item.includes('\n') ? 'path "…" { capabilities = […] }' : item}</code>
+              <Code>{item.includes('\n') ? 'path "…" { capabilities = […] }' : item}</Code>
             </li>
           ))}
         </ul>
       )}
       {props.isReadOnly !== true && (
-        <p className="hint">
+        <Hint>
           Completions of paths and capabilities open while you type between quotation marks, and by{' '}
-          <kbd>Ctrl</kbd> <kbd>Space</kbd>; <kbd>Tab</kbd> takes one.
-        </p>
+          <Key>Ctrl</Key> <Key>Space</Key>; <Key>Tab</Key> takes one.
+        </Hint>
       )}
     </div>
   );

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import type { ListDocument } from '../api/workspaces-api.ts';
+import { Input, SelectField } from '../components/fields.tsx';
 
 type Project = ResourceAttributes['projects'];
 
@@ -41,7 +42,7 @@ export const ProjectSelect = (props: {
   return (
     <>
       {isLong && (
-        <input
+        <Input
           type="search"
           aria-label="Part of the project's name"
           placeholder="Search projects"
@@ -49,7 +50,7 @@ export const ProjectSelect = (props: {
           onChange={({ target }) => setText(target.value)}
         />
       )}
-      <select
+      <SelectField
         name={name}
         aria-label="Project"
         required={isRequired}
@@ -65,7 +66,7 @@ export const ProjectSelect = (props: {
             {title}
           </option>
         ))}
-      </select>
+      </SelectField>
     </>
   );
 };

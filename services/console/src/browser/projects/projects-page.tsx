@@ -1,6 +1,6 @@
 /** Projects of an organization: groups of workspaces with their own access rights and settings. */
 
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type ListDocument, type Resource } from '../api/workspaces-api.ts';
@@ -8,9 +8,11 @@ import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { Pager } from '../components/pager.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { workspaceTarget } from '../editing/edit-target.ts';
@@ -36,14 +38,14 @@ const valuesOf = ({ attributes }: Resource<Project>) => ({
 
 const ProjectFields = (values: ReturnType<typeof valuesOf>) => (
   <>
-    <label>
+    <Label>
       Name
-      <input name="name" required autoComplete="off" defaultValue={values.name} />
-    </label>
-    <label>
+      <Input name="name" required autoComplete="off" defaultValue={values.name} />
+    </Label>
+    <Label>
       Description (optional)
-      <input name="description" autoComplete="off" defaultValue={values.description} />
-    </label>
+      <Input name="description" autoComplete="off" defaultValue={values.description} />
+    </Label>
   </>
 );
 
@@ -97,13 +99,13 @@ export const ProjectsPage = () => {
                     isName: true,
                     sort: 'name',
                     cell: ({ id, attributes }) => (
-                      <Link
+                      <PageLink
                         to="/app/$organization/workspaces"
                         params={{ organization }}
                         search={{ project: id }}
                       >
                         {attributes.name}
-                      </Link>
+                      </PageLink>
                     ),
                   },
                   { title: 'Description', cell: ({ attributes }) => attributes.description || '–' },
@@ -126,7 +128,7 @@ export const ProjectsPage = () => {
                             edits="project"
                             label="Edit"
                             name={`Edit ${attributes.name}`}
-                            className="small"
+                            look="small"
                             title={`Edit the project ${attributes.name}`}
                             target={workspaceTarget<Project>(`projects/${id}`, 'projects')}
                             valuesOf={valuesOf}

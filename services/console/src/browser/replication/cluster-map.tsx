@@ -2,7 +2,11 @@
  * The clusters of a replication set as known to this one: direction of replication, lag and state.
  * The secondaries are to the right of the primary, on a narrow screen below it.
  */
+
+import chartStyles from '../components/chart.module.css';
 import { shortened, useWidth } from '../components/chart.ts';
+import { classes } from '../components/classes.ts';
+import styles from './cluster-map.module.css';
 import { type ClusterNode, clusterNodes } from './cluster-nodes.ts';
 import type { Status } from './replication-status.ts';
 
@@ -16,15 +20,23 @@ interface Place {
 }
 
 const Box = ({ node, x, y, width }: { node: ClusterNode; width: number } & Place) => (
-  <g className={`cluster ${node.health}`}>
-    <rect x={x} y={y} width={width} height={BOX_HEIGHT} rx={8} />
+  <g>
+    <rect
+      className={styles['box']}
+      data-health={node.health}
+      x={x}
+      y={y}
+      width={width}
+      height={BOX_HEIGHT}
+      rx={8}
+    />
     {[node.name, node.role, node.state].map((text, at) => (
       <text
         // oxlint-disable-next-line react/no-array-index-key -- three fixed lines
         key={at}
         x={x + PADDING}
         y={y + 22 + at * 20}
-        className={at === 0 ? 'name' : undefined}
+        className={at === 0 ? styles['name'] : undefined}
       >
         {shortened(text, width - 2 * PADDING)}
       </text>
@@ -95,7 +107,7 @@ export const ClusterMap = ({ title, status }: { title: string; status: Status })
   return (
     <svg
       ref={svg}
-      className="chart clusters"
+      className={classes(chartStyles['chart'], styles['cluster-map'])}
       viewBox={`0 0 ${width} ${layout.height}`}
       role="img"
       aria-label={words}
@@ -104,7 +116,7 @@ export const ClusterMap = ({ title, status }: { title: string; status: Status })
         const { box, line, lag } = layout.secondary(at);
         return (
           <g key={node.name}>
-            <path className={`link ${node.health}`} d={line} />
+            <path className={styles['link']} data-health={node.health} d={line} />
             <text {...lag}>{node.behind}</text>
             <Box node={node} {...box} width={layout.boxWidth} />
           </g>

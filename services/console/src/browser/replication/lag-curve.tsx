@@ -1,6 +1,7 @@
 /** Chart of the secondaries' lag since the page was opened. */
 import { useEffect, useState } from 'react';
 import { type ChartTone, TimeChart } from '../components/time-chart.tsx';
+import styles from './lag-curve.module.css';
 import { type LagSample, lagSample, MAX_SAMPLES } from './lag-samples.ts';
 import { formatDuration, type Status } from './replication-status.ts';
 
@@ -20,7 +21,7 @@ export const LagCurve = ({ title, status }: { title: string; status: Status }) =
   if (latest === undefined || names.length === 0) return null;
   const words = names.map((name) => `${name} ${formatDuration(latest.lags.get(name))}`).join(', ');
   return (
-    <figure className="lag">
+    <figure className={styles['lag-curve']}>
       <TimeChart
         label={`Lag of ${title} since this page was opened; now: ${words}`}
         times={samples.map(({ atMs }) => atMs)}
@@ -35,7 +36,9 @@ export const LagCurve = ({ title, status }: { title: string; status: Status }) =
         least={LEAST_LAG_MS}
         leastSpanMs={LEAST_SPAN_MS}
       />
-      <figcaption>Behind, since this page was opened. Now: {words}</figcaption>
+      <figcaption className={styles['caption']}>
+        Behind, since this page was opened. Now: {words}
+      </figcaption>
     </figure>
   );
 };

@@ -1,13 +1,14 @@
 /** The operation token that authorizes a change of a DR secondary, on which nobody is signed in. */
 import type { Fields } from '../components/action-button.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import type { Kind } from './role-change.tsx';
 
 export const OperationTokenField = ({ kind }: { kind: Kind }) =>
   kind === 'dr' && (
-    <label>
+    <Label>
       Operation token
-      <input name="operation" type="password" required autoComplete="off" />
-    </label>
+      <Input name="operation" type="password" required autoComplete="off" />
+    </Label>
   );
 
 /** The field's part of a request's body; a performance secondary needs none. */

@@ -5,9 +5,13 @@ import { bytesOfBase64 } from '../api/base64.ts';
 import { type Action, useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
+import { FormActions, Input, Label } from '../components/fields.tsx';
 import { Card, Problem } from '../components/page.tsx';
+import { Progress } from '../components/progress.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
+import { Hint, PartHeading } from '../components/text.tsx';
 import {
   OperationTokenField,
   operationTokenIn,
@@ -22,7 +26,7 @@ const ROOT_TOKEN = 'sys/generate-root';
 /** Requests without a token: none is needed, and a DR secondary has none. */
 const OPEN = { token: '', namespace: '' } as const;
 
-interface Progress {
+interface Attempt {
   readonly nonce: string;
   readonly progress: number;
   readonly required: number;
@@ -47,11 +51,11 @@ const TokenCeremony = (props: {
   command: string;
 }) => {
   const { base, command } = props;
-  const [attempt, setAttempt] = useState<Progress>();
+  const [attempt, setAttempt] = useState<Attempt>();
   const [share, setShare] = useState('');
   const [token, setToken] = useState<string>();
   const starting = useAction(
-    () => callSecrets<Progress>('POST', `${base}/attempt`, { body: {}, ...OPEN }),
+    () => callSecrets<Attempt>('POST', `${base}/attempt`, { body: {}, ...OPEN }),
     (begun) => {
       setToken(undefined);
       setAttempt(begun);
@@ -70,7 +74,7 @@ const TokenCeremony = (props: {
   );
   const giving = useAction(
     () =>
-      callSecrets<Progress>('POST', `${base}/update`, {
+      callSecrets<Attempt>('POST', `${base}/update`, {
         body: { key: share.trim(), nonce: attempt?.nonce },
         ...OPEN,
       }),
@@ -97,34 +101,32 @@ const TokenCeremony = (props: {
     <>
       {error !== null && <Problem>{messageOf(error)}</Problem>}
       {attempt === undefined ? (
-        <button type="button" disabled={starting.isPending} onClick={() => take(starting)}>
+        <Button disabled={starting.isPending} onClick={() => take(starting)}>
           Start the ceremony
-        </button>
+        </Button>
       ) : (
         <form onSubmit={submit} aria-label="Ceremony">
-          <p className="progress-line">
-            <progress max={attempt.required} value={attempt.progress} aria-label="Progress" />{' '}
+          <p>
+            <Progress max={attempt.required} value={attempt.progress} aria-label="Progress" />{' '}
             {attempt.progress} of {attempt.required} key shares given
           </p>
-          <label>
+          <Label>
             Key share
-            <input
+            <Input
               type="password"
               required
               autoComplete="off"
               value={share}
               onChange={({ target }) => setShare(target.value)}
             />
-          </label>
-          <div className="form-actions">
-            <button type="submit" className="primary" disabled={giving.isPending}>
+          </Label>
+          <FormActions>
+            <Button type="submit" look="primary" disabled={giving.isPending}>
               Submit share
-            </button>
-            <button type="button" onClick={() => take(cancelling)}>
-              Cancel the ceremony
-            </button>
-          </div>
-          <p className="hint">Cancelling needs a key share, too.</p>
+            </Button>
+            <Button onClick={() => take(cancelling)}>Cancel the ceremony</Button>
+          </FormActions>
+          <Hint>Cancelling needs a key share, too.</Hint>
         </form>
       )}
       {token !== undefined && <ShownOnce what="the token" secret={token} label={props.label} />}
@@ -171,12 +173,12 @@ export const OperationTokenSteps = () => (
     />
     <Promote kind="dr" />
     <section aria-label="Other changes">
-      <h3>Keep it a secondary, or let it go</h3>
-      <div className="form-actions">
+      <PartHeading>Keep it a secondary, or let it go</PartHeading>
+      <FormActions>
         <FollowAnother kind="dr" />
         <LeaveSet kind="dr" />
         <RevokeOperationToken />
-      </div>
+      </FormActions>
     </section>
   </Card>
 );

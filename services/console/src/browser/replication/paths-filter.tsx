@@ -3,6 +3,7 @@ import { useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { rootCurl, rootVaultCommand } from '../components/commands.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { Select } from '../components/select.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { secretTarget } from '../editing/edit-target.ts';
@@ -69,19 +70,19 @@ export const PathsFilter = ({ id, path }: { id: string; path: string }) => {
               What is filtered from now on is also <strong>removed from the secondary</strong>. Were
               it promoted, it would not have it.
             </p>
-            <label>
+            <Label>
               Rule
               <Select name="mode" value={values.mode} options={MODES} />
-            </label>
-            <label>
+            </Label>
+            <Label>
               Paths of mounts and namespaces, separated by commas
-              <input
+              <Input
                 name="paths"
                 autoComplete="off"
                 placeholder="pki/,team/"
                 defaultValue={values.paths}
               />
-            </label>
+            </Label>
           </>
         )}
         commands={() => [rootVaultCommand(`vault write ${path} mode=deny paths=pki/,team/`)]}

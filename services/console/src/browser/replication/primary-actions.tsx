@@ -4,6 +4,7 @@ import type { May } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { DURATION, DURATION_WORDS } from '../components/duration.ts';
+import { Input, Label, Pair, SelectField } from '../components/fields.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
 import { filterPath, PathsFilter } from './paths-filter.tsx';
 import { commandsFor, type Kind, post, ROOT, RoleChange } from './role-change.tsx';
@@ -36,10 +37,10 @@ export const EnablePrimary = ({ kind }: { kind: Kind }) => {
         Nothing here is lost. Secondaries get copies of what this cluster has once it gives them
         tokens.
       </p>
-      <label>
+      <Label>
         Address for secondaries (empty: as configured)
-        <input name="address" autoComplete="off" placeholder="https://primary.example:8201" />
-      </label>
+        <Input name="address" autoComplete="off" placeholder="https://primary.example:8201" />
+      </Label>
     </ActionButton>
   );
 };
@@ -67,22 +68,22 @@ const SecondaryToken = ({ kind }: { kind: Kind }) => {
           The cluster that uses this token is erased. It then receives everything this cluster
           replicates, including secrets, except paths excluded by a filter.
         </p>
-        <div className="pair">
-          <label>
+        <Pair>
+          <Label>
             Id of the secondary
-            <input name="id" required autoComplete="off" placeholder="west" />
-          </label>
-          <label>
+            <Input name="id" required autoComplete="off" placeholder="west" />
+          </Label>
+          <Label>
             Can be used for
-            <input
+            <Input
               name="ttl"
               required
               pattern={DURATION}
               title={DURATION_WORDS}
               defaultValue="30m"
             />
-          </label>
-        </div>
+          </Label>
+        </Pair>
       </ActionButton>
       {token !== undefined && (
         <ShownOnce what="the token" secret={token} label="Token for the secondary">
@@ -94,14 +95,14 @@ const SecondaryToken = ({ kind }: { kind: Kind }) => {
 };
 
 const SecondarySelect = ({ ids }: { ids: readonly string[] }) => (
-  <label>
+  <Label>
     Secondary
-    <select name="id" required>
+    <SelectField name="id" required>
       {ids.map((id) => (
         <option key={id}>{id}</option>
       ))}
-    </select>
-  </label>
+    </SelectField>
+  </Label>
 );
 
 const RevokeSecondary = ({ kind, ids }: { kind: Kind; ids: readonly string[] }) => {

@@ -4,8 +4,11 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton, fieldsOf } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands } from '../components/commands.tsx';
+import { ChoiceLabel } from '../components/fields.tsx';
 import { Problem } from '../components/page.tsx';
+import { PartHeading } from '../components/text.tsx';
 import {
   OperationTokenField,
   operationTokenIn,
@@ -45,13 +48,13 @@ export const Promote = ({ kind }: { kind: Kind }) => {
   };
   return (
     <section aria-label="Promotion">
-      <h3>Promote this cluster</h3>
+      <PartHeading>Promote this cluster</PartHeading>
       <form onSubmit={ask}>
         {asking.error !== null && <Problem>{messageOf(asking.error)}</Problem>}
         <OperationTokenField kind={kind} />
-        <button type="submit" disabled={asking.isPending}>
+        <Button type="submit" disabled={asking.isPending}>
           Show what would be lost
-        </button>
+        </Button>
       </form>
       {losses !== undefined && (
         <>
@@ -76,10 +79,10 @@ export const Promote = ({ kind }: { kind: Kind }) => {
               will never come back. Then point the other secondaries to the new primary.
             </p>
             <OperationTokenField kind={kind} />
-            <label className="choice">
+            <ChoiceLabel>
               <input type="checkbox" name="force" /> Also when entries are missing, or it is not
               known what the primary has written
-            </label>
+            </ChoiceLabel>
           </ActionButton>
         </>
       )}

@@ -3,6 +3,7 @@
  * erases, loses or withholds.
  */
 import { useCapabilities } from '../api/queries.ts';
+import { FormActions } from '../components/fields.tsx';
 import { EnablePrimary, PrimaryActions, primaryPaths } from './primary-actions.tsx';
 import type { Status } from './replication-status.ts';
 import { type Kind, ROOT } from './role-change.tsx';
@@ -16,7 +17,7 @@ export const ReplicationActions = (props: { kind: Kind; status: Status | undefin
   if (mode === 'secondary' || mode === 'bootstrapping')
     return <SecondaryActions kind={kind} isFilled={mode === 'secondary'} may={may} />;
   return (
-    <div className="form-actions">
+    <FormActions>
       {mode === 'primary' ? (
         <PrimaryActions kind={kind} ids={ids} may={may} />
       ) : (
@@ -27,6 +28,6 @@ export const ReplicationActions = (props: { kind: Kind; status: Status | undefin
           )}
         </>
       )}
-    </div>
+    </FormActions>
   );
 };

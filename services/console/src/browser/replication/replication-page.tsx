@@ -2,10 +2,13 @@ import type { ReactNode } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useSecret } from '../api/queries.ts';
 import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
-import { type Column, DataTable, FactList } from '../components/data-table.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Details, Summary } from '../components/details.tsx';
+import { FactList } from '../components/fact-list.tsx';
 import { Loaded } from '../components/loaded.tsx';
-import { Card, Empty, Page } from '../components/page.tsx';
-import { Pill } from '../components/pill.tsx';
+import { Card, Empty, Page, Problem } from '../components/page.tsx';
+import { Pill, PillRow } from '../components/pill.tsx';
+import { PartHeading } from '../components/text.tsx';
 import type { HistoryChart } from '../history/history-card.tsx';
 import { SecretHistory } from '../history/secret-history.tsx';
 import { ClusterMap } from './cluster-map.tsx';
@@ -69,7 +72,7 @@ const Peers = (props: {
 }) =>
   props.peers === undefined || props.peers.length === 0 ? null : (
     <>
-      <h3>{props.title}</h3>
+      <PartHeading>{props.title}</PartHeading>
       <DataTable
         label={props.title}
         columns={[...(props.more ?? []), ...COLUMNS]}
@@ -106,8 +109,8 @@ const FilterFacts = ({ id, root }: { id: string; root: unknown }) => {
   const dynamic = useSecret<DynamicFilter>(at('dynamic-filter'), options);
   return (
     <>
-      <h3>Paths filter of {id}</h3>
-      {filter.error !== null && <p className="problem">{messageOf(filter.error)}</p>}
+      <PartHeading>Paths filter of {id}</PartHeading>
+      {filter.error !== null && <Problem>{messageOf(filter.error)}</Problem>}
       {filter.data && (
         <FactList
           facts={[
@@ -130,11 +133,11 @@ const Kind = (props: { title: string; status: Status | undefined; actions: React
         <Empty>This cluster does not take part.</Empty>
       ) : (
         <>
-          <p className="pills">
+          <PillRow>
             {wordsOf(status).map((word) => (
               <StatePill key={String(word)} word={word} />
             ))}
-          </p>
+          </PillRow>
           <ClusterMap title={props.title} status={status} />
           <LagCurve title={props.title} status={status} />
           <FactList facts={mainFacts(status)} />
@@ -143,13 +146,13 @@ const Kind = (props: { title: string; status: Status | undefined; actions: React
           {filtered.map(({ node_id: id, merkle_root: root }) => (
             <FilterFacts key={String(id)} id={String(id)} root={root} />
           ))}
-          <details>
-            <summary>All fields</summary>
+          <Details>
+            <Summary>All fields</Summary>
             <FactList facts={allFacts(status)} />
             {[...(status.secondaries ?? []), ...(status.primaries ?? [])].map((peer) => (
               <FactList key={formatValue(peer['cluster_address'])} facts={allFacts(peer)} />
             ))}
-          </details>
+          </Details>
         </>
       )}
       {props.actions}

@@ -3,6 +3,8 @@ import { useState } from 'react';
 import type { May } from '../api/queries.ts';
 import { signOut } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { FormActions, Input, Label, SelectField, TextArea } from '../components/fields.tsx';
+import { Steps } from '../components/steps.tsx';
 import {
   OperationTokenField,
   operationTokenIn,
@@ -19,10 +21,10 @@ export const secondaryPaths = (kind: Kind): readonly string[] =>
   ['enable', 'promote', 'update-primary', 'disable'].map((action) => secondaryPath(kind, action));
 
 const ApiAddressField = () => (
-  <label>
+  <Label>
     API address of the primary (empty: the one in the token)
-    <input name="api" autoComplete="off" placeholder="https://primary.example:8200" />
-  </label>
+    <Input name="api" autoComplete="off" placeholder="https://primary.example:8200" />
+  </Label>
 );
 
 /** Offered by a cluster that takes no part in replication. */
@@ -44,7 +46,7 @@ export const BecomeSecondary = ({ kind }: { kind: Kind }) => {
       }}
       commands={commandsFor(path, { token: '…' })}
     >
-      <ol className="steps">
+      <Steps>
         <li>On the primary, “Add a secondary” gives a token. It can be used once.</li>
         <li>
           <strong>Everything in this cluster is wiped</strong>: its mounts, keys, certificates,
@@ -56,11 +58,11 @@ export const BecomeSecondary = ({ kind }: { kind: Kind }) => {
             ? 'A DR secondary has the tokens of its primary, and serves no client until it is promoted.'
             : 'A performance secondary has tokens of its own: the holders of the primary’s key shares make the first one, on the page that asks you to sign in. Reads are answered here, and writes of shared data go to the primary.'}
         </li>
-      </ol>
-      <label>
+      </Steps>
+      <Label>
         Token of the primary
-        <textarea name="token" className="code" rows={3} required />
-      </label>
+        <TextArea name="token" isCode rows={3} required />
+      </Label>
       <ApiAddressField />
     </ActionButton>
   );
@@ -110,35 +112,35 @@ export const FollowAnother = ({ kind }: { kind: Kind }) => {
         lost. It serves nothing until it has caught up.
       </p>
       <OperationTokenField kind={kind} />
-      <label>
+      <Label>
         It follows
-        <select value={way} onChange={({ target }) => setWay(target.value as Way)}>
+        <SelectField value={way} onChange={({ target }) => setWay(target.value as Way)}>
           {Object.entries(WAYS).map(([value, words]) => (
             <option key={value} value={value}>
               {words}
             </option>
           ))}
-        </select>
-      </label>
+        </SelectField>
+      </Label>
       {way === 'token' && (
         <>
-          <label>
+          <Label>
             Token of the new primary (“Add a secondary” there gives one)
-            <textarea name="token" className="code" rows={3} required />
-          </label>
+            <TextArea name="token" isCode rows={3} required />
+          </Label>
           <ApiAddressField />
         </>
       )}
       {way === 'addresses' && (
-        <label>
+        <Label>
           Cluster addresses, separated by commas; the first that answers is taken
-          <input
+          <Input
             name="addresses"
             required
             autoComplete="off"
             placeholder="https://primary.example:8201"
           />
-        </label>
+        </Label>
       )}
       {way === 'nobody' && (
         <p>It keeps what it has, gets nothing new, and waits to be told of a primary.</p>
@@ -179,10 +181,10 @@ export const SecondaryActions = (props: { kind: Kind; isFilled: boolean; may: Ma
   return (
     <>
       {isFilled && mayUpdate('promote') && <Promote kind={kind} />}
-      <div className="form-actions">
+      <FormActions>
         {mayUpdate('update-primary') && <FollowAnother kind={kind} />}
         {mayUpdate('disable') && <LeaveSet kind={kind} />}
-      </div>
+      </FormActions>
     </>
   );
 };

@@ -1,6 +1,11 @@
 import { useLayoutEffect, useRef, useState } from 'react';
+import { Button } from '../components/button.tsx';
+import { classes } from '../components/classes.ts';
+import { FormActions } from '../components/fields.tsx';
 import { saveFile } from '../components/save-file.ts';
+import { Lines } from '../components/text.tsx';
 import { useFollowedLog } from './follow-log.ts';
+import styles from './log-view.module.css';
 
 /** Scrolling down to a position this near to the end follows it again. */
 const NEAR_END_PX = 40;
@@ -42,7 +47,7 @@ export const LogView = (props: { label: string; phaseId: string; url: string | u
   return (
     <>
       <section
-        className="log"
+        className={styles['log-view']}
         aria-label={label}
         tabIndex={0}
         ref={box}
@@ -51,23 +56,28 @@ export const LogView = (props: { label: string; phaseId: string; url: string | u
         onKeyDown={({ key }) => UPWARD_KEYS.includes(key) && leaveEnd()}
       >
         {blocks.map((block, at) => (
-          <pre key={`${at}`}>{block}</pre>
+          <Lines
+            key={`${at}`}
+            className={classes(styles['block'], at === blocks.length - 1 && styles['last'])}
+          >
+            {block}
+          </Lines>
         ))}
-        {blocks.length === 0 && <p className="empty">No line of the log is there yet.</p>}
-        {blocks.length > 0 && !isWhole && <p className="empty">More lines follow…</p>}
+        {blocks.length === 0 && <p className={styles['note']}>No line of the log is there yet.</p>}
+        {blocks.length > 0 && !isWhole && <p className={styles['note']}>More lines follow…</p>}
       </section>
-      <div className="form-actions">
+      <FormActions>
         {blocks.length > 0 && (
-          <button type="button" className="small" aria-label={`Download: ${label}`} onClick={save}>
+          <Button look="small" aria-label={`Download: ${label}`} onClick={save}>
             Download
-          </button>
+          </Button>
         )}
         {!isFollowing && (
-          <button type="button" className="small" onClick={() => setFollowing(true)}>
+          <Button look="small" onClick={() => setFollowing(true)}>
             Go to the end
-          </button>
+          </Button>
         )}
-      </div>
+      </FormActions>
     </>
   );
 };

@@ -1,6 +1,7 @@
 import { callWorkspaces } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { workspacesCurl } from '../components/commands.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { formatCounts, type PhaseAttributes, type RunAttributes } from './run.ts';
 
 /** A plan that destroys more is confirmed by the name of the workspace. */
@@ -93,10 +94,10 @@ export const RunActions = ({ runId, ...acted }: ActedRun & { runId: string }) =>
           commands={[workspacesCurl('POST', `runs/${runId}/actions/${action}`, { comment: '' })]}
         >
           <p>{text}</p>
-          <label>
+          <Label>
             Comment (optional)
-            <input name="comment" autoComplete="off" maxLength={1000} />
-          </label>
+            <Input name="comment" autoComplete="off" maxLength={1000} />
+          </Label>
         </ActionButton>
       ))}
   </>

@@ -1,7 +1,7 @@
 /** The commit of a run's configuration, when it came from a repository. */
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { includedOne, type OneDocument, type Resource } from '../api/workspaces-api.ts';
-import { FactList } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
 import { Card } from '../components/page.tsx';
 import { WebLink } from '../components/web-link.tsx';
 import type { RunAttributes } from './run.ts';

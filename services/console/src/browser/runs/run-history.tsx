@@ -5,10 +5,13 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction, useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
+import { Button } from '../components/button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { Label, TextArea } from '../components/fields.tsx';
 import { formatExactTime, inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Problem } from '../components/page.tsx';
+import styles from './run-history.module.css';
 
 type EventAttributes = ResourceAttributes['run-events'];
 
@@ -21,11 +24,11 @@ export const RunEvents = ({ runId, everyMs }: { runId: string; everyMs: number |
     <Card title="Events">
       <Loaded query={query}>
         {({ data }) => (
-          <ol className="timeline">
+          <ol className={styles['timeline']}>
             {data.map(({ id, attributes }) => (
               <li key={id}>
                 <strong>{inWords(attributes.action)}</strong>
-                <time dateTime={attributes['created-at']}>
+                <time className={styles['time']} dateTime={attributes['created-at']}>
                   {formatExactTime(attributes['created-at'])}
                 </time>
                 {attributes.description !== null && <p>{attributes.description}</p>}
@@ -63,7 +66,7 @@ export const RunComments = ({ runId, mayComment }: { runId: string; mayComment: 
           data.length === 0 ? (
             <Empty>Nobody has said anything about this run.</Empty>
           ) : (
-            <ul className="comments">
+            <ul className={styles['comments']}>
               {data.map(({ id, attributes }) => (
                 <li key={id} dir="auto">
                   {attributes.body}
@@ -76,18 +79,18 @@ export const RunComments = ({ runId, mayComment }: { runId: string; mayComment: 
       {mayComment && (
         <form onSubmit={submit}>
           {sending.error !== null && <Problem>{messageOf(sending.error)}</Problem>}
-          <label>
+          <Label>
             New comment
-            <textarea
+            <TextArea
               rows={2}
               required
               value={text}
               onChange={({ target }) => setText(target.value)}
             />
-          </label>
-          <button type="submit" disabled={sending.isPending}>
+          </Label>
+          <Button type="submit" disabled={sending.isPending}>
             Add comment
-          </button>
+          </Button>
           <Commands
             commands={[workspacesCurl('POST', `runs/${runId}/comments`, commentBody(text))]}
           />

@@ -2,16 +2,20 @@
  * The page of one run, to which provisioning clients link: plan and apply live, actions and
  * history.
  */
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useDocument } from '../api/queries.ts';
 import { includedOne, type OneDocument, type Resource } from '../api/workspaces-api.ts';
+import cardStyles from '../components/card.module.css';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
-import { FactList } from '../components/data-table.tsx';
+import { Details, Summary } from '../components/details.tsx';
+import { FactList } from '../components/fact-list.tsx';
 import { formatDistance, formatExactTime, inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { Pill } from '../components/pill.tsx';
+import { Code } from '../components/text.tsx';
 import { LogView } from './log-view.tsx';
 import { PlannedChangesView } from './plan/planned-changes-view.tsx';
 import {
@@ -25,6 +29,7 @@ import { RunActions } from './run-actions.tsx';
 import { RunCommit } from './run-commit.tsx';
 import { RunErrors } from './run-errors.tsx';
 import { RunComments, RunEvents } from './run-history.tsx';
+import styles from './run-page.module.css';
 import { RunTimeline } from './run-timeline.tsx';
 
 const route = getRouteApi('/app/$organization/$workspace/runs/$run');
@@ -47,17 +52,17 @@ const Phase = (props: {
         <Pill tone={runTone(status === 'finished' ? 'applied' : status)}>{inWords(status)}</Pill>
       }
     >
-      {counts !== undefined && <p className="counts">{counts}</p>}
+      {counts !== undefined && <p className={styles['counts']}>{counts}</p>}
       {props.children}
       {hasBegun ? (
-        <details open={title === 'Apply' || status !== 'finished'}>
-          <summary>Log</summary>
+        <Details open={title === 'Apply' || status !== 'finished'}>
+          <Summary>Log</Summary>
           <LogView
             label={`Log of the ${title.toLowerCase()}`}
             phaseId={phase.id}
             url={phase.attributes['log-read-url']}
           />
-        </details>
+        </Details>
       ) : (
         <Empty>
           {status === 'unreachable'
@@ -81,11 +86,11 @@ const RunDetails = ({ id, run }: { id: string; run: RunAttributes }) => {
   const flags = flagsOf(run);
   const targets = run['target-addrs'] ?? [];
   return (
-    <details className="card">
-      <summary>Details</summary>
+    <Details className={cardStyles['card']}>
+      <Summary>Details</Summary>
       <FactList
         facts={[
-          ['Run', <code key="id">{id}</code>],
+          ['Run', <Code key="id">{id}</Code>],
           ['Started', formatExactTime(run['created-at'])],
           ['Source', run.source],
           ['Version', run['terraform-version'] ?? '–'],
@@ -94,7 +99,7 @@ const RunDetails = ({ id, run }: { id: string; run: RunAttributes }) => {
         ]}
       />
       <Commands commands={[workspacesCurl('GET', `runs/${id}?include=plan,apply`)]} />
-    </details>
+    </Details>
   );
 };
 
@@ -116,13 +121,13 @@ const Run = ({ document }: { document: OneDocument<RunAttributes> }) => {
       lead={
         <>
           <Pill tone={runTone(run.status)}>{inWords(run.status)}</Pill> ·{' '}
-          <Link
+          <PageLink
             to="/app/$organization/workspaces/$workspace"
             params={{ organization, workspace }}
             search={{ tab: 'runs' }}
           >
             {workspace}
-          </Link>{' '}
+          </PageLink>{' '}
           · {author?.attributes.username ?? run.source} ·{' '}
           <time dateTime={run['created-at']} title={formatExactTime(run['created-at'])}>
             {formatDistance(run['created-at'], Date.now())}

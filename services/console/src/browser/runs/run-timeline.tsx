@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'react';
 import { formatExactTime } from '../components/format.ts';
+import { Small } from '../components/text.tsx';
 import type { RunAttributes } from './run.ts';
 import { formatDuration, type Stage, stagesOf } from './run-stages.ts';
+import styles from './run-timeline.module.css';
 
 /** The time of now, once a second while something goes on. */
 const useNow = (isRunning: boolean): number => {
@@ -25,15 +27,16 @@ export const RunTimeline = ({ run }: { run: RunAttributes }) => {
   const stages = stagesOf(run);
   const nowMs = useNow(stages.some(({ state }) => state === 'current'));
   return (
-    <ol className="stages" aria-label="Stages">
+    <ol className={styles['stages']} aria-label="Stages">
       {stages.map((stage) => (
         <li
           key={stage.title}
-          className={stage.state}
+          className={styles['stage']}
+          data-state={stage.state}
           aria-current={stage.state === 'current' ? 'step' : undefined}
           title={stage.beganAt === undefined ? undefined : formatExactTime(stage.beganAt)}
         >
-          {stage.title} <small>{tookOf(stage, nowMs)}</small>
+          {stage.title} <Small>{tookOf(stage, nowMs)}</Small>
         </li>
       ))}
     </ol>

@@ -3,6 +3,7 @@ import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { secretsCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { ChoiceLabel, FieldSet, Input, Label } from '../components/fields.tsx';
 import {
   type AuthMounts,
   type Enforcement,
@@ -44,26 +45,26 @@ export const AddEnforcement = (props: { methods: readonly Method[]; mounts: Auth
         Whoever has neither a key nor a passkey for one of the methods cannot sign in by these ways
         any more. Tokens stay valid. Groups and single people are named by the command.
       </p>
-      <label>
+      <Label>
         Name
-        <input name="name" required maxLength={128} pattern="[\w.\-]+" autoComplete="off" />
-      </label>
-      <fieldset>
+        <Input name="name" required maxLength={128} pattern="[\w.\-]+" autoComplete="off" />
+      </Label>
+      <FieldSet>
         <legend>Any of these is enough</legend>
         {methods.map((method) => (
-          <label className="choice" key={method.id}>
+          <ChoiceLabel key={method.id}>
             <input type="checkbox" name={method.id} /> {titleOfMethod(method)}
-          </label>
+          </ChoiceLabel>
         ))}
-      </fieldset>
-      <fieldset>
+      </FieldSet>
+      <FieldSet>
         <legend>Asked of logins by</legend>
         {Object.entries(mounts).map(([path, { accessor, type }]) => (
-          <label className="choice" key={accessor}>
+          <ChoiceLabel key={accessor}>
             <input type="checkbox" name={accessor} /> {path} ({type})
-          </label>
+          </ChoiceLabel>
         ))}
-      </fieldset>
+      </FieldSet>
     </ActionButton>
   );
 };
@@ -72,7 +73,7 @@ const DeleteEnforcement = ({ name }: { name: string }) => (
   <ActionButton
     label="Delete"
     name={`Delete ${name}`}
-    className="small danger"
+    look="small danger"
     tone="danger"
     title={`Delete the login enforcement "${name}"?`}
     confirm="Delete it"

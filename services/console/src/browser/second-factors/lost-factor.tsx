@@ -2,6 +2,7 @@
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { secretsCurl } from '../components/commands.tsx';
+import { Input, Label, SelectField } from '../components/fields.tsx';
 import {
   type AuthMounts,
   loginMountsOf,
@@ -37,7 +38,7 @@ export const RemoveFromPerson = (props: { method: Method; mounts: AuthMounts }) 
     <ActionButton
       label="Remove from a person"
       name={`Remove from a person: ${titleOfMethod(method)}`}
-      className="small danger"
+      look="small danger"
       tone="danger"
       title={`Remove the ${what} of a person for "${titleOfMethod(method)}"?`}
       confirm="Remove"
@@ -53,20 +54,20 @@ export const RemoveFromPerson = (props: { method: Method; mounts: AuthMounts }) 
           ? 'Make another key by the second command: until then, no login that asks for it is finished.'
           : 'Until the person has another passkey, no login is finished that asks for one.'}
       </p>
-      <label>
+      <Label>
         User name
-        <input name="name" required maxLength={512} autoComplete="off" />
-      </label>
-      <label>
+        <Input name="name" required maxLength={512} autoComplete="off" />
+      </Label>
+      <Label>
         Signs in by
-        <select name="mount">
+        <SelectField name="mount">
           {loginMountsOf(mounts).map(([path, { accessor, type }]) => (
             <option key={accessor} value={accessor}>
               {path} ({type})
             </option>
           ))}
-        </select>
-      </label>
+        </SelectField>
+      </Label>
     </ActionButton>
   );
 };

@@ -4,6 +4,8 @@ import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { secretsCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { Input, Label, SelectField } from '../components/fields.tsx';
+import { Code } from '../components/text.tsx';
 import {
   type AuthMounts,
   type Method,
@@ -29,17 +31,17 @@ const bodyOf = (path: string, { text }: Fields): object => ({
 
 const PasskeyFields = () => (
   <>
-    <label>
+    <Label>
       Addresses of the console, separated by commas (empty: the public address of the installation)
-      <input name="origins" autoComplete="off" placeholder={location.origin} />
-    </label>
-    <label>
+      <Input name="origins" autoComplete="off" placeholder={location.origin} />
+    </Label>
+    <Label>
       The device
-      <select name="verification">
+      <SelectField name="verification">
         <option value="required">must know the person, by a finger or PIN</option>
         <option value="preferred">may do with a touch where it cannot</option>
-      </select>
-    </label>
+      </SelectField>
+    </Label>
   </>
 );
 
@@ -56,24 +58,24 @@ export const AddMethod = ({ types }: { types: readonly string[] }) => {
       act={(fields) => callSecrets('POST', path, { body: bodyOf(path, fields) })}
       commands={[secretsCurl('POST', path, path === TOTP ? { issuer: '…' } : { method_name: '…' })]}
     >
-      <label>
+      <Label>
         It asks for
-        <select value={path} onChange={({ target }) => setChosen(target.value)}>
+        <SelectField value={path} onChange={({ target }) => setChosen(target.value)}>
           {types.map((one) => (
             <option key={one} value={one}>
               {one === TOTP ? KINDS.totp : KINDS.webauthn}
             </option>
           ))}
-        </select>
-      </label>
-      <label>
+        </SelectField>
+      </Label>
+      <Label>
         Name, by which people choose it
-        <input name="name" required maxLength={128} autoComplete="off" />
-      </label>
-      <label>
+        <Input name="name" required maxLength={128} autoComplete="off" />
+      </Label>
+      <Label>
         Name of this installation in {path === TOTP ? 'apps' : 'browsers'}
-        <input name="title" required maxLength={64} autoComplete="off" defaultValue="Keelson" />
-      </label>
+        <Input name="title" required maxLength={64} autoComplete="off" defaultValue="Keelson" />
+      </Label>
       {path === PASSKEYS && <PasskeyFields />}
     </ActionButton>
   );
@@ -83,7 +85,7 @@ const DeleteMethod = ({ method }: { method: Method }) => (
   <ActionButton
     label="Delete"
     name={`Delete ${titleOfMethod(method)}`}
-    className="small danger"
+    look="small danger"
     tone="danger"
     title={`Delete the method "${titleOfMethod(method)}"?`}
     confirm="Delete it"
@@ -116,7 +118,7 @@ export const MethodTable = (props: {
           title: 'Installation called',
           cell: ({ issuer, relying_party_name: name }) => issuer ?? name ?? '–',
         },
-        { title: 'Id', cell: ({ id }) => <code>{id}</code> },
+        { title: 'Id', cell: ({ id }) => <Code>{id}</Code> },
         {
           title: 'Actions',
           isActions: true,

@@ -2,6 +2,8 @@ import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { fieldsOf } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { Problem } from '../components/page.tsx';
 import { type AccountFactor, type GivenFactor, giveFactor } from './account-sign-in.ts';
 
@@ -26,29 +28,28 @@ export const AccountFactorForm = ({ factor }: { factor: AccountFactor }) => {
           ? 'Type one of the recovery codes that you kept when you set up two-factor authentication. Each works once.'
           : 'Open your authenticator app, and type the passcode that it shows for this installation.'}
       </p>
-      <label key={String(isRecovery)}>
+      <Label key={String(isRecovery)}>
         {isRecovery ? 'Recovery code' : 'Passcode'}
-        <input
+        <Input
           name="code"
           autoComplete={isRecovery ? 'off' : 'one-time-code'}
           inputMode={isRecovery ? 'text' : 'numeric'}
           maxLength={isRecovery ? 64 : 16}
           required
         />
-      </label>
-      <button type="submit" className="primary" disabled={action.isPending}>
+      </Label>
+      <Button type="submit" look="primary" disabled={action.isPending}>
         {action.isPending ? 'Signing in…' : 'Sign in'}
-      </button>
-      <button
-        type="button"
-        className="link"
+      </Button>
+      <Button
+        look="link"
         onClick={() => {
           action.reset();
           setRecovery(!isRecovery);
         }}
       >
         {isRecovery ? 'Use a passcode' : 'Use a recovery code'}
-      </button>
+      </Button>
     </form>
   );
 };

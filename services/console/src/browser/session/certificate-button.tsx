@@ -1,6 +1,8 @@
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
+import { Button } from '../components/button.tsx';
 import { Problem } from '../components/page.tsx';
+import { Hint } from '../components/text.tsx';
 import type { OnFactor } from './second-factor.ts';
 import { type MountedMethod, signInWithCertificate } from './sign-in-methods.ts';
 
@@ -13,15 +15,15 @@ export const CertificateButton = (props: { method: MountedMethod; onFactor: OnFa
       {action.error !== null && (
         <>
           <Problem>{messageOf(action.error)}</Problem>
-          <p className="hint">
+          <Hint>
             A browser shows a certificate only when it connects. To choose another one, close its
             windows and open this page again.
-          </p>
+          </Hint>
         </>
       )}
-      <button type="button" disabled={action.isPending} onClick={() => action.run()}>
+      <Button disabled={action.isPending} onClick={() => action.run()}>
         Continue with a certificate of {method.title}
-      </button>
+      </Button>
     </>
   );
 };

@@ -4,6 +4,8 @@ import { useEffect, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
+import { FormActions } from '../components/fields.tsx';
 import { Card, Page, Problem } from '../components/page.tsx';
 import {
   askForCode,
@@ -40,11 +42,9 @@ const Answer = (props: { provider: string; request: ClientRequest }) => {
     return (
       <>
         <Problem>You cannot be signed in to the application: {problem}.</Problem>
-        <div className="form-actions">
-          <button type="button" onClick={() => leaveSession()}>
-            Sign in as somebody else
-          </button>
-        </div>
+        <FormActions>
+          <Button onClick={() => leaveSession()}>Sign in as somebody else</Button>
+        </FormActions>
       </>
     );
   return waits ? (
@@ -53,16 +53,11 @@ const Answer = (props: { provider: string; request: ClientRequest }) => {
         An application asks who you are. It learns what the administrators have set for it
         {person === undefined ? '' : `, as ${person}`}.
       </p>
-      <div className="form-actions">
-        <button
-          type="button"
-          className="primary"
-          disabled={action.isPending}
-          onClick={() => action.run()}
-        >
+      <FormActions>
+        <Button look="primary" disabled={action.isPending} onClick={() => action.run()}>
           Sign in to the application
-        </button>
-      </div>
+        </Button>
+      </FormActions>
     </>
   ) : (
     <p role="status">You are being signed in to the application.</p>

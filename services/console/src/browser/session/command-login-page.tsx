@@ -1,12 +1,15 @@
 /** The page that `terraform login` and `tofu login` open, on which the user gives the command a token or refuses it. */
-import { Link, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction, useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
+import { Button } from '../components/button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { FormActions } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Page, Problem } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { COMMAND_LOGIN_PATH, type CommandLogin, decisionBody, portOf } from './command-login.ts';
 
 type Decided = ResourceAttributes['command-logins'];
@@ -32,21 +35,16 @@ const Question = (props: { login: CommandLogin; username: string; port: string }
       <p>
         Approve only if you have just started it yourself on this computer: with the token it may do
         everything that you may, for two years. The token appears among your{' '}
-        <Link to="/app/settings/tokens">API tokens</Link>, where you can revoke it.
+        <PageLink to="/app/settings/tokens">API tokens</PageLink>, where you can revoke it.
       </p>
-      <div className="form-actions">
-        <button
-          type="button"
-          className="primary"
-          disabled={action.isPending}
-          onClick={() => action.run(true)}
-        >
+      <FormActions>
+        <Button look="primary" disabled={action.isPending} onClick={() => action.run(true)}>
           Give the command a token
-        </button>
-        <button type="button" disabled={action.isPending} onClick={() => action.run(false)}>
+        </Button>
+        <Button disabled={action.isPending} onClick={() => action.run(false)}>
           Refuse
-        </button>
-      </div>
+        </Button>
+      </FormActions>
       <Commands commands={[workspacesCurl('POST', 'command-logins', decisionBody(login, true))]} />
     </>
   );

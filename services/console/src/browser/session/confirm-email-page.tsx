@@ -5,8 +5,10 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
+import { Button } from '../components/button.tsx';
 import { formatTime } from '../components/format.ts';
 import { Problem, useTitle } from '../components/page.tsx';
+import { LoginCard } from './login-card.tsx';
 
 type Confirmation = ResourceAttributes['email-confirmations'];
 
@@ -42,14 +44,9 @@ const Question = (props: { code: string; onConfirmed: (email: string) => void })
         works once{ends !== null && `, until ${formatTime(ends)}`}.
       </p>
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
-      <button
-        type="button"
-        className="primary"
-        disabled={action.isPending}
-        onClick={() => action.run()}
-      >
+      <Button look="primary" disabled={action.isPending} onClick={() => action.run()}>
         Confirm my account
-      </button>
+      </Button>
     </>
   );
 };
@@ -60,13 +57,12 @@ export const ConfirmEmailPage = () => {
   const [code] = useState(() => location.hash.slice(1));
   const [email, setEmail] = useState<string>();
   return (
-    <main className="login card">
-      <h1>Mail address</h1>
+    <LoginCard title="Mail address">
       {email === undefined ? (
         <Question code={code} onConfirmed={setEmail} />
       ) : (
         <p>{email} is the mail address of your account now.</p>
       )}
-    </main>
+    </LoginCard>
   );
 };

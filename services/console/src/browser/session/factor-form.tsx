@@ -2,6 +2,8 @@ import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { fieldsOf, type SubmittedFields } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
+import { Input, Label, SelectField } from '../components/fields.tsx';
 import { Problem } from '../components/page.tsx';
 import { presentPasskey } from './passkey.ts';
 import type { Constraint, FactorMethod, SecondFactor } from './second-factor.ts';
@@ -26,16 +28,16 @@ const FactorField = (props: {
   return (
     <>
       {methods.length > 1 && (
-        <label>
+        <Label>
           Authenticator{of}
-          <select value={chosen?.id} onChange={({ target }) => onChosen(target.value)}>
+          <SelectField value={chosen?.id} onChange={({ target }) => onChosen(target.value)}>
             {methods.map((method) => (
               <option key={method.id} value={method.id}>
                 {titleOf(method)}
               </option>
             ))}
-          </select>
-        </label>
+          </SelectField>
+        </Label>
       )}
       {chosen === undefined && (
         <Problem>
@@ -47,9 +49,9 @@ const FactorField = (props: {
           <p>
             Open your authenticator app, and type the passcode that it shows for this installation.
           </p>
-          <label>
+          <Label>
             Passcode{of}
-            <input
+            <Input
               key={chosen.id}
               name={chosen.id}
               inputMode="numeric"
@@ -58,7 +60,7 @@ const FactorField = (props: {
               maxLength={8}
               required
             />
-          </label>
+          </Label>
         </>
       )}
       {chosen?.uses_passcode === false && (
@@ -108,13 +110,13 @@ export const FactorForm = (props: {
           isOnly={factor.constraints.length === 1}
         />
       ))}
-      <button
+      <Button
         type="submit"
-        className="primary"
+        look="primary"
         disabled={action.isPending || known.length < chosen.length}
       >
         {action.isPending ? 'Signing in…' : isPasskey ? 'Use my passkey' : 'Sign in'}
-      </button>
+      </Button>
     </form>
   );
 };

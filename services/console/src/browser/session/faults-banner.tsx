@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { parsedBody, request } from '../api/api-problem.ts';
+import { BannerLine, Banners } from '../components/banners.tsx';
 
 const EVERY_MS = 30_000;
 
@@ -26,16 +27,11 @@ export const FaultsBanner = () => {
   });
   return (
     faults.length > 0 && (
-      <section className="banners" aria-label="Faults" tabIndex={0}>
+      <Banners label="Faults">
         {faults.map((fault) => (
-          <section key={fault} className="banner" role="status">
-            <div>
-              <strong>This server reports a fault</strong>
-              <p>{fault}.</p>
-            </div>
-          </section>
+          <BannerLine key={fault} title="This server reports a fault" text={`${fault}.`} />
         ))}
-      </section>
+      </Banners>
     )
   );
 };

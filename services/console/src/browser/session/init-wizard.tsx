@@ -3,9 +3,14 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { fieldsOf } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
+import { Callout } from '../components/callout.tsx';
 import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
+import { FormActions, Input, Label, Pair } from '../components/fields.tsx';
 import { Problem } from '../components/page.tsx';
+import { Code } from '../components/text.tsx';
+import styles from './init-wizard.module.css';
 import { useSealStatus } from './use-seal-status.ts';
 
 interface InitAnswer {
@@ -25,26 +30,26 @@ const MadeKeys = (props: { made: InitAnswer; onKept: () => void }) => {
     .join('\n');
   return (
     <>
-      <p role="note" className="hindrance">
+      <Callout role="note">
         These are shown now and never again. Give each share to another person, and keep the first
         token where only an administrator finds it.
-      </p>
-      <ol className="shares">
+      </Callout>
+      <ol className={styles['shares']}>
         {shares.map((share) => (
           <li key={share}>
-            <code>{share}</code>
+            <Code>{share}</Code>
           </li>
         ))}
       </ol>
       <p>
-        First token <code>{made.root_token}</code>
+        First token <Code>{made.root_token}</Code>
       </p>
-      <div className="form-actions">
+      <FormActions>
         <CopyButton text={text} label="Copy the shares and the token" />
-        <button type="button" className="primary" onClick={props.onKept}>
+        <Button look="primary" onClick={props.onKept}>
           Continue: I have stored them
-        </button>
-      </div>
+        </Button>
+      </FormActions>
     </>
   );
 };
@@ -84,14 +89,14 @@ export const InitWizard = (props: { onMade: () => void; onKept: () => void }) =>
           ? 'authorize what nobody may do alone; a key file opens the seal.'
           : 'open the seal at every start, and authorize what nobody may do alone.'}
       </p>
-      <div className="pair">
-        <label>
+      <Pair>
+        <Label>
           Key shares
-          <input name="shares" type="number" min={1} max={MAX_SHARES} defaultValue={5} required />
-        </label>
-        <label>
+          <Input name="shares" type="number" min={1} max={MAX_SHARES} defaultValue={5} required />
+        </Label>
+        <Label>
           Shares required to unseal
-          <input
+          <Input
             name="threshold"
             type="number"
             min={1}
@@ -99,11 +104,11 @@ export const InitWizard = (props: { onMade: () => void; onKept: () => void }) =>
             defaultValue={3}
             required
           />
-        </label>
-      </div>
-      <button type="submit" className="primary" disabled={action.isPending || seal === undefined}>
+        </Label>
+      </Pair>
+      <Button type="submit" look="primary" disabled={action.isPending || seal === undefined}>
         {action.isPending ? 'Working…' : 'Generate the keys'}
-      </button>
+      </Button>
       <Commands
         commands={[
           rootCurl('POST', 'sys/init', bodyOf(isRecovery, 5, 3)),

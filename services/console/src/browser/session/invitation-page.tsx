@@ -8,11 +8,13 @@ import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { beginSession } from '../api/session.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
 import type { ApiToken } from '../components/api-tokens.tsx';
+import { Button } from '../components/button.tsx';
 import { formatTime } from '../components/format.ts';
 import { Problem, useTitle } from '../components/page.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
 import { acceptWithPasskey } from './account-passkey.ts';
 import { enterAccount, useAccountMethods } from './account-sign-in.ts';
+import { LoginCard, Ways } from './login-card.tsx';
 import { PasswordFields } from './password-fields.tsx';
 
 interface Invitation {
@@ -56,9 +58,9 @@ const MakePasskey = ({ code }: { code: string }) => {
   return (
     <>
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
-      <button type="button" disabled={action.isPending} onClick={() => action.run()}>
+      <Button disabled={action.isPending} onClick={() => action.run()}>
         Accept with a passkey
-      </button>
+      </Button>
     </>
   );
 };
@@ -103,18 +105,17 @@ const Offer = (props: { code: string; onAccepted: (token: string) => void }) => 
         {ends !== null && `, until ${formatTime(ends)}`}.
       </p>
       {hasPasswords && <SetPassword code={token} username={username} />}
-      <div className="ways">
+      <Ways>
         {hasPasskeys && <MakePasskey code={token} />}
         {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
-        <button
-          type="button"
-          className={signsIn ? '' : 'primary'}
+        <Button
+          look={signsIn ? undefined : 'primary'}
           disabled={action.isPending}
           onClick={() => action.run()}
         >
           {signsIn ? 'Accept with an API token alone' : 'Accept the invitation'}
-        </button>
-      </div>
+        </Button>
+      </Ways>
     </>
   );
 };
@@ -127,9 +128,9 @@ const SignInWith = ({ token }: { token: string }) => {
   );
   return (
     <>
-      <button type="button" disabled={action.isPending} onClick={() => action.run()}>
+      <Button disabled={action.isPending} onClick={() => action.run()}>
         Sign in with it
-      </button>
+      </Button>
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
     </>
   );
@@ -141,8 +142,7 @@ export const InvitationPage = () => {
   const [code] = useState(() => location.hash.slice(1));
   const [token, setToken] = useState<string>();
   return (
-    <main className="login card">
-      <h1>Invitation</h1>
+    <LoginCard title="Invitation">
       {token === undefined ? (
         <Offer code={code} onAccepted={setToken} />
       ) : (
@@ -154,6 +154,6 @@ export const InvitationPage = () => {
           <SignInWith token={token} />
         </>
       )}
-    </main>
+    </LoginCard>
   );
 };

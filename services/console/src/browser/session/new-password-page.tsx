@@ -1,14 +1,17 @@
 /** The page on which a link for a new password is asked for, and which that link opens. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
 import { fieldsOf } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
+import { ChoiceLabel, Input, Label } from '../components/fields.tsx';
 import { Problem, useTitle } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { useAccountMethods } from './account-sign-in.ts';
+import { LoginCard } from './login-card.tsx';
 import { PasswordFields } from './password-fields.tsx';
 
 const AskForLink = () => {
@@ -36,13 +39,13 @@ const AskForLink = () => {
     <form onSubmit={submit} aria-label="Ask for a link">
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
       <p>You get a mail with a link, by which you set a new password.</p>
-      <label>
+      <Label>
         Mail address of your account
-        <input name="email" type="email" autoComplete="email" maxLength={255} required />
-      </label>
-      <button type="submit" className="primary" disabled={action.isPending}>
+        <Input name="email" type="email" autoComplete="email" maxLength={255} required />
+      </Label>
+      <Button type="submit" look="primary" disabled={action.isPending}>
         Send me a link
-      </button>
+      </Button>
     </form>
   );
 };
@@ -74,7 +77,7 @@ const FollowLink = ({ code: token }: { code: string }) => {
     return (
       <>
         <p role="status">The password is set, and every session of the account has ended.</p>
-        <Link to="/app">Sign in</Link>
+        <PageLink to="/app">Sign in</PageLink>
       </>
     );
   if (error !== null)
@@ -95,14 +98,14 @@ const FollowLink = ({ code: token }: { code: string }) => {
         The new password of the account <strong>{username}</strong>:
       </p>
       {methods.data?.passkey === true && (
-        <label className="choice">
+        <ChoiceLabel>
           <input
             type="checkbox"
             checked={hasLostPasskeys}
             onChange={({ target }) => setLostPasskeys(target.checked)}
           />{' '}
           I have lost my passkeys: remove them
-        </label>
+        </ChoiceLabel>
       )}
       <PasswordFields
         label="Set a new password"
@@ -118,9 +121,8 @@ export const NewPasswordPage = () => {
   useTitle('New password');
   const [code] = useState(() => location.hash.slice(1));
   return (
-    <main className="login card">
-      <h1>New password</h1>
+    <LoginCard title="New password">
       {code === '' ? <AskForLink /> : <FollowLink code={code} />}
-    </main>
+    </LoginCard>
   );
 };

@@ -2,7 +2,10 @@ import type { FormEvent, ReactNode } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import type { Action } from '../api/queries.ts';
 import { fieldsOf } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { Problem } from '../components/page.tsx';
+import { Hint } from '../components/text.tsx';
 
 /** Asks for a new password. Password managers make and keep one for the name. */
 export const PasswordFields = (props: {
@@ -22,10 +25,10 @@ export const PasswordFields = (props: {
   return (
     <form onSubmit={submit} aria-label={label}>
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
-      <input type="hidden" name="username" autoComplete="username" value={username} readOnly />
-      <label>
+      <Input type="hidden" name="username" autoComplete="username" value={username} readOnly />
+      <Label>
         New password
-        <input
+        <Input
           name="password"
           type="password"
           autoComplete="new-password"
@@ -33,11 +36,11 @@ export const PasswordFields = (props: {
           maxLength={1024}
           required
         />
-      </label>
-      <p className="hint">At least 12 characters. Several words are easy to remember.</p>
-      <button type="submit" className="primary" disabled={action.isPending}>
+      </Label>
+      <Hint>At least 12 characters. Several words are easy to remember.</Hint>
+      <Button type="submit" look="primary" disabled={action.isPending}>
         {props.submit}
-      </button>
+      </Button>
     </form>
   );
 };

@@ -1,9 +1,11 @@
-import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { fieldsOf } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
+import { Input, Label, SelectField } from '../components/fields.tsx';
 import { Problem } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { type AccountFactor, signInToAccount } from './account-sign-in.ts';
 import type { OnFactor } from './second-factor.ts';
 import { type SignInMethod, signInWithPassword } from './sign-in-methods.ts';
@@ -32,29 +34,31 @@ export const PasswordForm = (props: {
     <form onSubmit={submit} aria-label="Sign in with a password">
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
       {methods.length > 1 && (
-        <label>
+        <Label>
           Users of
-          <select value={method.path} onChange={({ target }) => setPath(target.value)}>
+          <SelectField value={method.path} onChange={({ target }) => setPath(target.value)}>
             {methods.map((one) => (
               <option key={one.path} value={one.path}>
                 {one.title}
               </option>
             ))}
-          </select>
-        </label>
+          </SelectField>
+        </Label>
       )}
-      <label>
+      <Label>
         {isAccount ? 'User name or mail address' : 'User name'}
-        <input name="name" autoComplete="username" required />
-      </label>
-      <label>
+        <Input name="name" autoComplete="username" required />
+      </Label>
+      <Label>
         Password
-        <input name="password" type="password" autoComplete="current-password" required />
-      </label>
-      <button type="submit" className="primary" disabled={action.isPending}>
+        <Input name="password" type="password" autoComplete="current-password" required />
+      </Label>
+      <Button type="submit" look="primary" disabled={action.isPending}>
         {action.isPending ? 'Signing in…' : 'Sign in'}
-      </button>
-      {isAccount && method.hasReset && <Link to="/app/new-password">Forgotten the password?</Link>}
+      </Button>
+      {isAccount && method.hasReset && (
+        <PageLink to="/app/new-password">Forgotten the password?</PageLink>
+      )}
     </form>
   );
 };

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { useAction } from '../api/queries.ts';
 import { useTitle } from '../components/page.tsx';
 import { FactorForm } from './factor-form.tsx';
+import { LoginCard, Ways } from './login-card.tsx';
 import {
   finishProviderLogin,
   PROVIDER_RETURN_PATH,
@@ -25,12 +26,11 @@ export const ProviderReturnPage = () => {
   useEffect(() => run(), []);
   if (waiting?.factor !== undefined)
     return (
-      <main className="login card">
-        <h1>Sign in</h1>
-        <div className="ways">
+      <LoginCard title="Sign in">
+        <Ways>
           <FactorForm factor={waiting.factor} onDone={() => show(waiting.returnTo)} />
-        </div>
-      </main>
+        </Ways>
+      </LoginCard>
     );
   return <SignInReturn error={error} startPage="/ui/" />;
 };

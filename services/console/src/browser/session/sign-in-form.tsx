@@ -2,12 +2,15 @@ import { useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { changeSession, readSession, type TokenKind, useSession } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { Problem } from '../components/page.tsx';
 import { AccountFactorForm } from './account-factor-form.tsx';
 import { signInWithPasskey } from './account-passkey.ts';
 import { type AccountFactor, useAccountMethods } from './account-sign-in.ts';
 import { CertificateButton } from './certificate-button.tsx';
 import { FactorForm } from './factor-form.tsx';
+import { Ways } from './login-card.tsx';
 import { PasswordForm } from './password-form.tsx';
 import type { SecondFactor } from './second-factor.ts';
 import {
@@ -28,9 +31,9 @@ type Waiting =
   | { readonly api: 'workspaces'; readonly factor: AccountFactor };
 
 const NamespaceField = (props: { namespace: string }) => (
-  <label>
+  <Label>
     Namespace (empty: root)
-    <input
+    <Input
       name="namespace"
       autoComplete="off"
       defaultValue={props.namespace}
@@ -38,7 +41,7 @@ const NamespaceField = (props: { namespace: string }) => (
         changeSession({ ...readSession(), namespace: trimmedPath(target.value) })
       }
     />
-  </label>
+  </Label>
 );
 
 /** A way in that takes one click: a provider of identities, of either API, or a passkey. */
@@ -55,9 +58,9 @@ const ProviderButton = (props: { provider: ProviderChoice }) => {
   return (
     <>
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
-      <button type="button" disabled={action.isPending} onClick={() => action.run()}>
+      <Button disabled={action.isPending} onClick={() => action.run()}>
         Continue with {title}
-      </button>
+      </Button>
     </>
   );
 };
@@ -66,7 +69,7 @@ const ProviderButton = (props: { provider: ProviderChoice }) => {
 const hasCertificates = (): boolean => location.protocol === 'https:';
 
 /** The given ways: providers first, then passwords and certificates, and a token last. */
-const Ways = (props: {
+const GivenWays = (props: {
   providers: readonly ProviderChoice[];
   methods: readonly SignInMethod[];
   certificates: readonly MountedMethod[];
@@ -77,7 +80,7 @@ const Ways = (props: {
   const [first, ...others] = methods;
   const hasOthers = providers.length > 0 || first !== undefined || certificates.length > 0;
   return (
-    <div className="ways">
+    <Ways>
       {providers.map((provider) => (
         <ProviderButton key={provider.key} provider={provider} />
       ))}
@@ -96,15 +99,13 @@ const Ways = (props: {
         />
       ))}
       {hasOthers && !wantsToken && (
-        <button type="button" onClick={() => setWantsToken(true)}>
-          Sign in with a token
-        </button>
+        <Button onClick={() => setWantsToken(true)}>Sign in with a token</Button>
       )}
       {/* It stays while another namespace is read, because its field may already have a token. */}
       <div hidden={hasOthers && !wantsToken} onInput={() => setWantsToken(true)}>
         <TokenForm />
       </div>
-    </div>
+    </Ways>
   );
 };
 
@@ -145,7 +146,7 @@ const OfferedWays = (props: {
   ];
   const certificates = hasCertificates() ? ofMounts.filter(({ type }) => type === 'cert') : [];
   return (
-    <Ways
+    <GivenWays
       providers={providers}
       methods={methods}
       certificates={certificates}
@@ -161,16 +162,14 @@ export const SignInForm = (props: { needs?: TokenKind }) => {
   const [waiting, setWaiting] = useState<Waiting>();
   if (waiting !== undefined)
     return (
-      <div className="ways">
+      <Ways>
         {waiting.api === 'secrets' ? (
           <FactorForm factor={waiting.factor} />
         ) : (
           <AccountFactorForm factor={waiting.factor} />
         )}
-        <button type="button" onClick={() => setWaiting(undefined)}>
-          Sign in as somebody else
-        </button>
-      </div>
+        <Button onClick={() => setWaiting(undefined)}>Sign in as somebody else</Button>
+      </Ways>
     );
   return (
     <>

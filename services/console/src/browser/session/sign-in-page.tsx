@@ -1,11 +1,14 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useSession } from '../api/session.ts';
+import { Callout } from '../components/callout.tsx';
 import { useTitle } from '../components/page.tsx';
 import { ShownMessages } from '../messages/shown-messages.tsx';
 import { hindranceOf } from './cluster-health.ts';
 import { FaultsBanner } from './faults-banner.tsx';
 import { InitWizard } from './init-wizard.tsx';
+import { LoginCard } from './login-card.tsx';
 import { SignInForm } from './sign-in-form.tsx';
+import styles from './sign-in-page.module.css';
 import { UnsealForm } from './unseal-form.tsx';
 import { useHealth } from './use-health.ts';
 
@@ -41,41 +44,34 @@ export const SignInPage = () => {
     <>
       <FaultsBanner />
       <ShownMessages key="before" isSignedIn={false} />
-      <main className="login card">
-        <h1>
-          <img src="/ui/keelson.svg" alt="" width="32" height="32" /> Keelson
-        </h1>
+      <LoginCard
+        title={
+          <>
+            <img src="/ui/keelson.svg" alt="" width="32" height="32" /> Keelson
+          </>
+        }
+      >
         {isError && (
-          <p role="note" className="hindrance">
-            The server cannot be reached. The page goes on trying.
-          </p>
+          <Callout role="note">The server cannot be reached. The page goes on trying.</Callout>
         )}
-        {!isError && hindrance !== undefined && (
-          <p role="note" className="hindrance">
-            {hindrance}
-          </p>
-        )}
-        {endedBecause !== undefined && (
-          <p role="status" className="hindrance">
-            {endedBecause}
-          </p>
-        )}
+        {!isError && hindrance !== undefined && <Callout role="note">{hindrance}</Callout>}
+        {endedBecause !== undefined && <Callout role="status">{endedBecause}</Callout>}
         {form()}
         {health !== undefined && (
-          <p className="cluster">
+          <p className={styles['cluster']}>
             {health.cluster_name ?? 'Cluster'} · Keelson {health.version}
           </p>
         )}
-      </main>
+      </LoginCard>
       {health?.replication_performance_mode === 'secondary' && health.sealed === false && (
-        <section className="page" aria-label="First token">
+        <section className={styles['page']} aria-label="First token">
           <Suspense>
             <FirstTokenSteps />
           </Suspense>
         </section>
       )}
       {health?.replication_dr_mode === 'secondary' && (
-        <section className="page" aria-label="Replication">
+        <section className={styles['page']} aria-label="Replication">
           <Suspense>
             <OperationTokenSteps />
             <ReplicationStatus />

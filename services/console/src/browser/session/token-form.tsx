@@ -1,7 +1,10 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
+import { Button } from '../components/button.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { Problem } from '../components/page.tsx';
+import { Code, Hint } from '../components/text.tsx';
 import { signIn } from './sign-in.ts';
 
 /** Asks for a token of either API and verifies it before storing it. */
@@ -21,9 +24,9 @@ export const TokenForm = () => {
   return (
     <form onSubmit={submit}>
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
-      <label>
+      <Label>
         Token
-        <input
+        <Input
           ref={tokenInput}
           name="token"
           type="password"
@@ -33,14 +36,14 @@ export const TokenForm = () => {
           value={token}
           onChange={({ target }) => setToken(target.value)}
         />
-      </label>
-      <p id="token-kinds" className="hint">
-        A service token (<code>hvs.…</code>) opens certificates and administration, an API token (
-        <code>….atlasv1.…</code>) workspaces. Either will do; the other can be added later.
-      </p>
-      <button type="submit" className="primary" disabled={action.isPending}>
+      </Label>
+      <Hint id="token-kinds">
+        A service token (<Code>hvs.…</Code>) opens certificates and administration, an API token (
+        <Code>….atlasv1.…</Code>) workspaces. Either will do; the other can be added later.
+      </Hint>
+      <Button type="submit" look="primary" disabled={action.isPending}>
         {action.isPending ? 'Signing in…' : 'Sign in'}
-      </button>
+      </Button>
     </form>
   );
 };

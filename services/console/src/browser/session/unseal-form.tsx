@@ -2,8 +2,11 @@ import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
+import { Button } from '../components/button.tsx';
 import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
+import { FormActions, Input, Label } from '../components/fields.tsx';
 import { Problem } from '../components/page.tsx';
+import { Progress } from '../components/progress.tsx';
 import { useSealStatus } from './use-seal-status.ts';
 
 /** Accepts key shares one by one; other holders may enter theirs elsewhere at the same time. */
@@ -22,9 +25,9 @@ export const UnsealForm = () => {
   return (
     <form onSubmit={submit} aria-label="Unseal">
       {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
-      <label>
+      <Label>
         Key share
-        <input
+        <Input
           name="share"
           type="password"
           autoComplete="off"
@@ -32,27 +35,23 @@ export const UnsealForm = () => {
           value={share}
           onChange={({ target }) => setShare(target.value)}
         />
-      </label>
+      </Label>
       {threshold > 0 && (
-        <p className="progress-line">
-          <progress max={threshold} value={progress} aria-label="Progress" /> {progress} of{' '}
+        <p>
+          <Progress max={threshold} value={progress} aria-label="Progress" /> {progress} of{' '}
           {threshold} key shares given
         </p>
       )}
-      <div className="form-actions">
-        <button type="submit" className="primary" disabled={action.isPending}>
+      <FormActions>
+        <Button type="submit" look="primary" disabled={action.isPending}>
           {action.isPending ? 'Working…' : 'Submit share'}
-        </button>
+        </Button>
         {progress > 0 && (
-          <button
-            type="button"
-            disabled={action.isPending}
-            onClick={() => action.run({ reset: true })}
-          >
+          <Button disabled={action.isPending} onClick={() => action.run({ reset: true })}>
             Start over
-          </button>
+          </Button>
         )}
-      </div>
+      </FormActions>
       <Commands
         commands={[
           rootCurl('POST', 'sys/unseal', { key: '…' }),

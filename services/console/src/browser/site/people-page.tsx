@@ -6,10 +6,13 @@ import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import type { OneDocument } from '../api/workspaces-api.ts';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { Input, Label, SelectField } from '../components/fields.tsx';
+import { FilterForm, SearchButton } from '../components/filter-form.tsx';
 import { counted } from '../components/format.ts';
 import { Card, Page } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Pill } from '../components/pill.tsx';
+import { Hint, Small } from '../components/text.tsx';
 import {
   PEOPLE_CHOICES,
   type PeopleSearch,
@@ -33,24 +36,24 @@ const Filters = (props: { search: PeopleSearch; onChange: (next: PeopleSearch) =
     change(show);
   };
   return (
-    <form className="selection" role="search" aria-label="People" onSubmit={submit}>
-      <label>
+    <FilterForm aria-label="People" onSubmit={submit}>
+      <Label>
         User name or mail address
-        <input type="search" value={typed} onChange={({ target }) => setTyped(target.value)} />
-      </label>
-      <label>
+        <Input type="search" value={typed} onChange={({ target }) => setTyped(target.value)} />
+      </Label>
+      <Label>
         People who are
-        <select value={show ?? ''} onChange={({ target }) => change(target.value)}>
+        <SelectField value={show ?? ''} onChange={({ target }) => change(target.value)}>
           <option value="">All people</option>
           {PEOPLE_CHOICES.map(([choice, words]) => (
             <option key={choice} value={choice}>
               {words}
             </option>
           ))}
-        </select>
-      </label>
-      <button type="submit">Search</button>
-    </form>
+        </SelectField>
+      </Label>
+      <SearchButton />
+    </FilterForm>
   );
 };
 
@@ -86,7 +89,7 @@ const PeopleTable = ({ people, ownId }: { people: readonly Person[]; ownId: stri
             {email !== undefined && (
               <>
                 {' '}
-                <span className="hint">{email}</span>
+                <Small>{email}</Small>
               </>
             )}
           </>
@@ -109,9 +112,9 @@ const PeopleTable = ({ people, ownId }: { people: readonly Person[]; ownId: stri
 
 /** Numbers of all accounts, whatever is searched. */
 const Counts = ({ counts = {} }: { counts: Readonly<Record<string, number>> | undefined }) => (
-  <p className="hint">
+  <Hint>
     {`${counts['total'] ?? 0} accounts: ${counts['suspended'] ?? 0} suspended, ${counted(counts['admin'] ?? 0, 'administrator')} of the site.`}
-  </p>
+  </Hint>
 );
 
 export const PeoplePage = () => {

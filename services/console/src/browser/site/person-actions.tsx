@@ -23,7 +23,7 @@ const Act = (props: {
     <ActionButton
       label={label}
       name={`${label}: ${person.attributes.username}`}
-      className={tone === undefined ? 'small' : `small ${tone}`}
+      look={tone === undefined ? 'small' : `small ${tone}`}
       tone={tone}
       title={title}
       confirm={confirm}

@@ -3,8 +3,10 @@ import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import type { OneDocument, Resource } from '../api/workspaces-api.ts';
 import { CopyButton } from '../components/copy-button.tsx';
+import { Input, Label, Pair, TextArea } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page } from '../components/page.tsx';
+import { Code, Hint } from '../components/text.tsx';
 import { Choice } from '../editing/choice.tsx';
 import { EditForm } from '../editing/edit-form.tsx';
 import { workspaceTarget } from '../editing/edit-target.ts';
@@ -43,20 +45,20 @@ const Passwords = ({ settings }: { settings: Resource<Settings> }) => (
           <Choice name="passwords-enabled" isTicked={values['passwords-enabled']}>
             People sign in with a password of their own
           </Choice>
-          <p className="hint">
+          <Hint>
             They set it by the link of an invitation or of a mail. Without the tick, sessions that
             began with a password end at once.
-          </p>
+          </Hint>
           <Choice name="passkeys-enabled" isTicked={values['passkeys-enabled']}>
             People sign in with a passkey
           </Choice>
-          <p className="hint">
+          <Hint>
             They make it by the link of an invitation or on their account's page. Without the tick,
             sessions that began with a passkey end at once.
-          </p>
-          <label>
+          </Hint>
+          <Label>
             Minutes from a sign-in to its end
-            <input
+            <Input
               name="session-minutes"
               type="number"
               min={5}
@@ -65,7 +67,7 @@ const Passwords = ({ settings }: { settings: Resource<Settings> }) => (
               defaultValue={values['session-minutes']}
             />
             <Fault of="session-minutes" />
-          </label>
+          </Label>
         </>
       )}
     />
@@ -102,11 +104,11 @@ const Text = (props: {
   label: string;
   values: ProviderValues;
 }) => (
-  <label>
+  <Label>
     {props.label}
-    <input name={props.name} autoComplete="off" defaultValue={props.values[props.name]} />
+    <Input name={props.name} autoComplete="off" defaultValue={props.values[props.name]} />
     <Fault of={props.name} />
-  </label>
+  </Label>
 );
 
 const ProviderFields = (props: { values: ProviderValues; hasSecret: boolean }) => {
@@ -116,15 +118,15 @@ const ProviderFields = (props: { values: ProviderValues; hasSecret: boolean }) =
       <Choice name="enabled" isTicked={values.enabled}>
         People sign in at the provider
       </Choice>
-      <div className="pair">
+      <Pair>
         <Text name="title" values={values} label="Name by which people know it" />
         <Text name="issuer" values={values} label="Issuer, as the provider names itself" />
-      </div>
-      <div className="pair">
+      </Pair>
+      <Pair>
         <Text name="client-id" values={values} label="Client ID" />
-        <label>
+        <Label>
           {hasSecret ? 'Client secret (empty: the stored one stays)' : 'Client secret'}
-          <input
+          <Input
             name="client-secret"
             type="password"
             autoComplete="new-password"
@@ -132,23 +134,23 @@ const ProviderFields = (props: { values: ProviderValues; hasSecret: boolean }) =
             defaultValue=""
           />
           <Fault of="client-secret" />
-        </label>
-      </div>
-      <div className="pair">
+        </Label>
+      </Pair>
+      <Pair>
         <Text name="username-claim" values={values} label="Claim with the user name" />
         <Text name="groups-claim" values={values} label="Claim with the groups (empty: none)" />
-      </div>
+      </Pair>
       <Text name="scopes" values={values} label="Further scopes, separated by spaces" />
-      <label>
+      <Label>
         Certificates of its authority as PEM (empty: those of the system)
-        <textarea
+        <TextArea
           name="ca-certificates"
           rows={4}
           spellCheck={false}
           defaultValue={values['ca-certificates']}
         />
         <Fault of="ca-certificates" />
-      </label>
+      </Label>
       <Choice name="creates-users" isTicked={values['creates-users']}>
         A person without an account gets one at the first sign-in
       </Choice>
@@ -179,7 +181,7 @@ const SingleSignOn = ({ provider }: { provider: Resource<Provider> }) => {
         </p>
       ) : (
         <p>
-          The provider must allow this address to send people back to: <code>{redirectUri}</code>{' '}
+          The provider must allow this address to send people back to: <Code>{redirectUri}</Code>{' '}
           <CopyButton text={redirectUri} label="Copy the address" />
         </p>
       )}

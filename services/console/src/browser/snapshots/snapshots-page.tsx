@@ -3,7 +3,9 @@ import { messageOf } from '../api/api-problem.ts';
 import { useAction, useCapabilities } from '../api/queries.ts';
 import { sendSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands, rootCurl, rootVaultCommand } from '../components/commands.tsx';
+import { ChoiceLabel, Input, Label } from '../components/fields.tsx';
 import { Card, Empty, Page, Problem } from '../components/page.tsx';
 import { saveFile } from '../components/save-file.ts';
 
@@ -28,14 +30,9 @@ const Take = () => {
         workspaces and states. It is encrypted: nobody can restore it without the keys of this
         cluster, which it does not contain.
       </p>
-      <button
-        type="button"
-        className="primary"
-        disabled={taking.isPending}
-        onClick={() => taking.run()}
-      >
+      <Button look="primary" disabled={taking.isPending} onClick={() => taking.run()}>
         {taking.isPending ? 'Taking it…' : 'Take a snapshot'}
-      </button>
+      </Button>
       <Commands
         commands={[
           {
@@ -83,15 +80,15 @@ const Restore = ({ mayForce }: { mayForce: boolean }) => (
         <strong>Everything written since the snapshot is lost</strong>: certificates, tokens,
         policies, workspaces and states. This page is signed out.
       </p>
-      <label>
+      <Label>
         File
-        <input name="snapshot" type="file" required />
-      </label>
+        <Input name="snapshot" type="file" required />
+      </Label>
       {mayForce && (
-        <label className="choice">
+        <ChoiceLabel>
           <input type="checkbox" name="force" /> Also a snapshot of another cluster, or with former
           keys
-        </label>
+        </ChoiceLabel>
       )}
     </ActionButton>
   </Card>

@@ -5,6 +5,7 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { formatTime, inWords } from '../components/format.ts';
 import { Card } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
@@ -30,10 +31,10 @@ const InviteMember = ({ organization }: { organization: string }) => {
         The user of the address becomes a member. An address without a user gets an invitation by
         mail, where the installation sends mail, and stays invited until it is used.
       </p>
-      <label>
+      <Label>
         Mail address
-        <input name="email" type="email" required autoComplete="off" />
-      </label>
+        <Input name="email" type="email" required autoComplete="off" />
+      </Label>
     </ActionButton>
   );
 };

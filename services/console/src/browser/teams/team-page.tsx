@@ -1,5 +1,5 @@
 /** One team: its rights, its members, its token and its notifications. */
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useDocument } from '../api/queries.ts';
 import {
   callWorkspaces,
@@ -12,8 +12,10 @@ import { ApiTokens } from '../components/api-tokens.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { workspaceTarget } from '../editing/edit-target.ts';
 import { NotificationsCard } from '../notifications/notifications-card.tsx';
@@ -52,10 +54,10 @@ const Members = (props: { team: Resource<Team>; members: readonly Resource<User>
             commands={[workspacesCurl('POST', path, memberBody('…'))]}
           >
             <p>The user belongs to the organization already, and gets the rights of the team.</p>
-            <label>
+            <Label>
               User name
-              <input name="username" required autoComplete="off" />
-            </label>
+              <Input name="username" required autoComplete="off" />
+            </Label>
           </ActionButton>
         )
       }
@@ -106,9 +108,9 @@ const ShownTeam = ({ document }: { document: OneDocument<Team> }) => {
       title={name}
       windowTitle={`Team ${name} of ${organization}`}
       lead={
-        <Link to="/app/$organization/teams" params={{ organization }}>
+        <PageLink to="/app/$organization/teams" params={{ organization }}>
           Teams of {organization}
-        </Link>
+        </PageLink>
       }
       actions={
         permissions['can-destroy'] &&

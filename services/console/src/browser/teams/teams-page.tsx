@@ -1,10 +1,12 @@
 /** Teams of an organization, and all members of the organization. */
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { callWorkspaces } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 import { MembersCard } from './members-card.tsx';
@@ -24,10 +26,10 @@ const CreateTeam = ({ organization, path }: { organization: string; path: string
     }
     commands={[workspacesCurl('POST', path, teamBody('…', { 'manage-workspaces': true }))]}
   >
-    <label>
+    <Label>
       Name
-      <input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-]+" />
-    </label>
+      <Input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-]+" />
+    </Label>
     <RightFields given={NO_RIGHTS} />
   </ActionButton>
 );
@@ -54,9 +56,9 @@ export const TeamsPage = () => {
                 title: 'Name',
                 isName: true,
                 cell: ({ id, attributes }) => (
-                  <Link to="/app/$organization/teams/$team" params={{ organization, team: id }}>
+                  <PageLink to="/app/$organization/teams/$team" params={{ organization, team: id }}>
                     {attributes.name}
-                  </Link>
+                  </PageLink>
                 ),
               },
               {

@@ -3,6 +3,7 @@ import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { secretsCurl, vaultCommand } from '../components/commands.tsx';
+import { Input, Label, SelectField } from '../components/fields.tsx';
 
 type AuthMounts = Readonly<Record<string, { readonly type: string }>>;
 
@@ -39,18 +40,18 @@ export const EndLogins = () => {
         made by them. A name that nobody has ends nothing. The person may sign in again unless the
         user is deleted or the entity disabled.
       </p>
-      <label>
+      <Label>
         User name, as the tokens show it
-        <input name="name" required maxLength={512} autoComplete="off" />
-      </label>
-      <label>
+        <Input name="name" required maxLength={512} autoComplete="off" />
+      </Label>
+      <Label>
         Signs in by
-        <select name="mount">
+        <SelectField name="mount">
           {paths.map((path) => (
             <option key={path}>{path}</option>
           ))}
-        </select>
-      </label>
+        </SelectField>
+      </Label>
     </ActionButton>
   );
 };

@@ -4,11 +4,14 @@ import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { endSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands, secretsCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
+import { FormActions } from '../components/fields.tsx';
 import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
+import { Code, Hint } from '../components/text.tsx';
 
 interface OwnToken {
   readonly accessor: string;
@@ -38,7 +41,7 @@ const EndToken = ({ token }: { token: OwnToken }) => (
   <ActionButton
     label="End"
     name={token.is_current ? 'End this session' : `End ${token.display_name} ${token.accessor}`}
-    className="small danger"
+    look="small danger"
     tone="danger"
     title={`End "${token.display_name}"?`}
     confirm="End it"
@@ -88,11 +91,11 @@ const TokenTable = ({ tokens, mayEnd }: { tokens: readonly OwnToken[]; mayEnd: b
         title: 'Made by',
         cell: ({ mount_path: mount, namespace_path: namespace }) => (
           <>
-            <code>{mount}</code>
+            <Code>{mount}</Code>
             {namespace !== '' && (
               <>
                 {' in '}
-                <code>{namespace}</code>
+                <Code>{namespace}</Code>
               </>
             )}
           </>
@@ -125,10 +128,10 @@ export const OwnTokensCard = () => {
   if (!isShown) return null;
   return (
     <Card title="Your tokens" actions={may(REVOKE_OTHERS, 'update') ? <EndOthers /> : undefined}>
-      <p className="hint">
+      <Hint>
         Where you are signed in to certificates and administration. The last use is known to the
         hour.
-      </p>
+      </Hint>
       <Loaded query={query}>
         {(shown) => (
           <>
@@ -137,18 +140,12 @@ export const OwnTokensCard = () => {
             ) : (
               <TokenTable tokens={shown.tokens} mayEnd={may(REVOKE, 'update')} />
             )}
-            <div className="form-actions">
-              {before !== '' && (
-                <button type="button" onClick={() => setBefore('')}>
-                  Show the latest
-                </button>
-              )}
+            <FormActions>
+              {before !== '' && <Button onClick={() => setBefore('')}>Show the latest</Button>}
               {typeof shown?.next === 'string' && (
-                <button type="button" onClick={() => setBefore(shown.next ?? '')}>
-                  Show earlier ones
-                </button>
+                <Button onClick={() => setBefore(shown.next ?? '')}>Show earlier ones</Button>
               )}
-            </div>
+            </FormActions>
           </>
         )}
       </Loaded>

@@ -6,15 +6,18 @@ import { useAction, useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { useSession } from '../api/session.ts';
 import { ActionButton, fieldsOf } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DURATION, DURATION_WORDS } from '../components/duration.ts';
+import { Input, Label, Pair } from '../components/fields.tsx';
 import { formatDistance, formatTime } from '../components/format.ts';
 import { useListPage } from '../components/list-page.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty, Page, Problem } from '../components/page.tsx';
 import { usePages } from '../components/pager.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
+import { Code } from '../components/text.tsx';
 import { EndLogins } from './end-logins.tsx';
 import { OwnTokensCard } from './own-tokens-card.tsx';
 
@@ -40,7 +43,7 @@ const RevokeToken = ({ token }: { token: Token }) => (
   <ActionButton
     label="Revoke"
     name={`Revoke ${token.display_name}`}
-    className="small danger"
+    look="small danger"
     tone="danger"
     title={`Revoke the token "${token.display_name}"?`}
     confirm="Revoke it"
@@ -85,18 +88,18 @@ const CreateToken = () => {
       {made !== undefined && <ShownOnce what="the new token" secret={made} />}
       <form onSubmit={submit} onChange={(event) => setBody(read(event.currentTarget))}>
         {creating.error !== null && <Problem>{messageOf(creating.error)}</Problem>}
-        <label>
+        <Label>
           Owner or purpose
-          <input name="name" required autoComplete="off" />
-        </label>
-        <div className="pair">
-          <label>
+          <Input name="name" required autoComplete="off" />
+        </Label>
+        <Pair>
+          <Label>
             Policies, separated by commas
-            <input name="policies" required autoComplete="off" defaultValue="default" />
-          </label>
-          <label>
+            <Input name="policies" required autoComplete="off" defaultValue="default" />
+          </Label>
+          <Label>
             Valid for
-            <input
+            <Input
               name="ttl"
               required
               autoComplete="off"
@@ -104,11 +107,11 @@ const CreateToken = () => {
               pattern={DURATION}
               title={DURATION_WORDS}
             />
-          </label>
-        </div>
-        <button type="submit" className="primary" disabled={creating.isPending}>
+          </Label>
+        </Pair>
+        <Button type="submit" look="primary" disabled={creating.isPending}>
           Create token
-        </button>
+        </Button>
         <Commands
           commands={[
             secretsCurl('POST', CREATE, body),
@@ -151,7 +154,7 @@ const TokenList = ({ accessors }: { accessors: readonly string[] }) => {
               },
               {
                 title: 'Accessor',
-                cell: ({ accessor }) => <code className="serial">{accessor}</code>,
+                cell: ({ accessor }) => <Code isSmall>{accessor}</Code>,
               },
               {
                 title: 'Actions',

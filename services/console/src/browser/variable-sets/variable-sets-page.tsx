@@ -13,10 +13,13 @@ import {
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
+import { FormActions, Input, Label } from '../components/fields.tsx';
 import { counted } from '../components/format.ts';
-import { Card, Page } from '../components/page.tsx';
+import { Card, Page, PageActions } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
-import { Pill } from '../components/pill.tsx';
+import { Pill, PillRow } from '../components/pill.tsx';
+import { ItemWithButtons, PlainList } from '../components/plain-list.tsx';
+import { PartHeading } from '../components/text.tsx';
 import { Choice } from '../editing/choice.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { workspaceTarget } from '../editing/edit-target.ts';
@@ -56,14 +59,14 @@ const NEW_SET: Values = { name: '', description: '', global: false, priority: fa
 
 const SetFields = ({ values }: { values: Values }) => (
   <>
-    <label>
+    <Label>
       Name
-      <input name="name" required autoComplete="off" defaultValue={values.name} />
-    </label>
-    <label>
+      <Input name="name" required autoComplete="off" defaultValue={values.name} />
+    </Label>
+    <Label>
       Description (optional)
-      <input name="description" autoComplete="off" defaultValue={values.description} />
-    </label>
+      <Input name="description" autoComplete="off" defaultValue={values.description} />
+    </Label>
     <Choice name="global" isTicked={values.global}>
       For every workspace of the organization
     </Choice>
@@ -112,12 +115,12 @@ const SetCard = ({
       title={attributes.name}
       actions={
         mayChange && (
-          <span className="page-actions">
+          <PageActions>
             <EditButton
               edits="variable-set"
               label="Edit"
               name={`Edit ${attributes.name}`}
-              className="small"
+              look="small"
               title={`Edit the variable set ${attributes.name}`}
               target={workspaceTarget<VariableSet>(path, 'varsets')}
               valuesOf={valuesOf}
@@ -132,11 +135,11 @@ const SetCard = ({
             >
               Runs of every workspace that it reaches do without its variables from now on.
             </DeleteButton>
-          </span>
+          </PageActions>
         )
       }
     >
-      <p className="pills">
+      <PillRow>
         {attributes.global ? (
           <Pill tone="accent">every workspace</Pill>
         ) : (
@@ -146,16 +149,16 @@ const SetCard = ({
           <Pill>{counted(attributes['project-count'], 'project')}</Pill>
         )}
         {attributes.priority && <Pill tone="busy">overwrites</Pill>}
-      </p>
+      </PillRow>
       {attributes.description !== null && attributes.description !== '' && (
         <p>{attributes.description}</p>
       )}
       {!attributes.global && (
         <>
-          <h3>Workspaces</h3>
-          <ul className="plain-list" aria-label={`Workspaces of ${attributes.name}`}>
+          <PartHeading>Workspaces</PartHeading>
+          <PlainList aria-label={`Workspaces of ${attributes.name}`}>
             {applied.map(({ id: workspaceId }) => (
-              <li key={workspaceId} className="tag">
+              <ItemWithButtons key={workspaceId}>
                 {nameOf(workspaceId)}{' '}
                 {mayChange && (
                   <DeleteButton
@@ -168,15 +171,15 @@ const SetCard = ({
                     Its runs do without these variables from now on.
                   </DeleteButton>
                 )}
-              </li>
+              </ItemWithButtons>
             ))}
-          </ul>
+          </PlainList>
           {mayChange && (
-            <div className="form-actions">
+            <FormActions>
               <ActionButton
                 label="Apply to a workspace"
                 name={`Apply to a workspace: ${attributes.name}`}
-                className="small"
+                look="small"
                 title={`Apply ${attributes.name} to a workspace`}
                 confirm="Apply"
                 act={({ text }) =>
@@ -190,7 +193,7 @@ const SetCard = ({
                   label="Workspace"
                 />
               </ActionButton>
-            </div>
+            </FormActions>
           )}
         </>
       )}

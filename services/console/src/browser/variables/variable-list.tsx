@@ -5,6 +5,7 @@ import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
+import { FormActions, Input, Label, TextArea } from '../components/fields.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Select } from '../components/select.tsx';
 import { Choice } from '../editing/choice.tsx';
@@ -69,27 +70,27 @@ const changedBody = ({ emptied, ...changed }: Partial<Values>): object => {
 /** @param props.isSecret whether there is a value that is not shown */
 const VariableFields = ({ values, isSecret }: { values: Values; isSecret: boolean }) => (
   <>
-    <label>
+    <Label>
       Name
-      <input name="key" required autoComplete="off" defaultValue={values.key} />
-    </label>
-    <label>
+      <Input name="key" required autoComplete="off" defaultValue={values.key} />
+    </Label>
+    <Label>
       Value{isSecret && ' (is not shown; stays unless a new one is entered)'}
-      <textarea name="value" rows={2} defaultValue={values.value} />
-    </label>
+      <TextArea name="value" rows={2} defaultValue={values.value} />
+    </Label>
     {isSecret && (
       <Choice name="emptied" isTicked={values.emptied}>
         Set it to the empty text
       </Choice>
     )}
-    <label>
+    <Label>
       Description (optional)
-      <input name="description" autoComplete="off" defaultValue={values.description} />
-    </label>
-    <label>
+      <Input name="description" autoComplete="off" defaultValue={values.description} />
+    </Label>
+    <Label>
       Kind
       <Select name="category" value={values.category} options={Object.entries(CATEGORIES)} />
-    </label>
+    </Label>
     <Choice name="hcl" isTicked={values.hcl}>
       HCL: the value is an expression
     </Choice>
@@ -104,7 +105,7 @@ const EditVariable = (props: { path: string; variable: Variable }) => (
     edits="variable"
     label="Edit"
     name={`Edit ${props.variable.key}`}
-    className="small"
+    look="small"
     title={`Edit ${props.variable.key}`}
     target={workspaceTarget<Variable>(props.path, 'vars')}
     valuesOf={valuesOf}
@@ -126,7 +127,7 @@ export const VariableList = (props: {
   return (
     <>
       {mayChange && (
-        <div className="form-actions">
+        <FormActions>
           <ActionButton
             label="Add variable"
             title={`Add a variable to ${owner}`}
@@ -137,7 +138,7 @@ export const VariableList = (props: {
           >
             <VariableFields values={NEW_VARIABLE} isSecret={false} />
           </ActionButton>
-        </div>
+        </FormActions>
       )}
       <PagedList<Variable>
         name={`variables-of-${owner}`}

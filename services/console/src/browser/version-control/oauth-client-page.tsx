@@ -2,7 +2,7 @@
  * One client with a key pair: a person authorizes it at its provider, which sends the person back to this page, and
  * chooses the SSH key with which its repositories are fetched.
  */
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import {
@@ -13,10 +13,14 @@ import {
 } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
-import { FactList } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
+import { Label } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Page, Problem } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
+import { Pem } from '../components/pem.tsx';
 import { Select } from '../components/select.tsx';
+import { PartHeading } from '../components/text.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { workspaceTarget } from '../editing/edit-target.ts';
 import { completionBody, isRefusal } from './authorization.ts';
@@ -105,7 +109,7 @@ const SshKey = ({ organization, token }: { organization: string; token: Resource
       fields={({ key }, { attributes }) => (
         <>
           <p>Its public part must be known to the provider, for the same account.</p>
-          <label>
+          <Label>
             SSH key
             <Select
               name="key"
@@ -118,7 +122,7 @@ const SshKey = ({ organization, token }: { organization: string; token: Resource
                 ...(data?.data ?? []).map(({ id, attributes }) => [id, attributes.name] as const),
               ]}
             />
-          </label>
+          </Label>
         </>
       )}
     />
@@ -138,9 +142,9 @@ const ShownClient = ({ document }: { document: OneDocument<OAuthClient> }) => {
       title={name}
       windowTitle={`Provider ${name} of ${organization}`}
       lead={
-        <Link to="/app/$organization/version-control" params={{ organization }}>
+        <PageLink to="/app/$organization/version-control" params={{ organization }}>
           Version control
-        </Link>
+        </PageLink>
       }
       actions={hasKeyPair && <Authorize client={id} isConnected={token !== undefined} />}
     >
@@ -169,8 +173,8 @@ const ShownClient = ({ document }: { document: OneDocument<OAuthClient> }) => {
         />
         {hasKeyPair && (
           <>
-            <h3>Public key</h3>
-            <pre className="pem">{attributes['rsa-public-key']}</pre>
+            <PartHeading>Public key</PartHeading>
+            <Pem>{attributes['rsa-public-key']}</Pem>
           </>
         )}
         {hasKeyPair && (

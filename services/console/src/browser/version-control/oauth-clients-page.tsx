@@ -1,5 +1,5 @@
 /** Connections of an organization to version control providers. */
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { callWorkspaces } from '../api/workspaces-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
@@ -7,6 +7,7 @@ import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { formatTime } from '../components/format.ts';
 import { Empty, Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 import {
@@ -84,12 +85,12 @@ export const OAuthClientsPage = () => {
                   title: 'Name',
                   isName: true,
                   cell: ({ id, attributes }) => (
-                    <Link
+                    <PageLink
                       to="/app/$organization/version-control/$client"
                       params={{ organization, client: id }}
                     >
                       {attributes.name || id}
-                    </Link>
+                    </PageLink>
                   ),
                 },
                 {

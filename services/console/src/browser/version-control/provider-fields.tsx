@@ -1,23 +1,24 @@
 /** The fields that connect an organization to a provider. */
 import { useState } from 'react';
 import { AgentPoolSelect } from '../agents/agent-pool-select.tsx';
+import { Input, Label, SelectField, TextArea } from '../components/fields.tsx';
 import { addressesOf, hasKeyPairs, PROVIDERS } from './oauth-client.ts';
 
 /** The application link with a provider, of which an administrator of the provider knows the public part. */
 const KeyPairFields = () => (
   <>
-    <label>
+    <Label>
       Consumer key of the application link
-      <input name="key" required autoComplete="off" />
-    </label>
-    <label>
+      <Input name="key" required autoComplete="off" />
+    </Label>
+    <Label>
       Private key (PEM)
-      <textarea name="secret" required autoComplete="off" spellCheck={false} />
-    </label>
-    <label>
+      <TextArea name="secret" required autoComplete="off" spellCheck={false} />
+    </Label>
+    <Label>
       Public key (PEM)
-      <textarea name="rsa-public-key" required autoComplete="off" spellCheck={false} />
-    </label>
+      <TextArea name="rsa-public-key" required autoComplete="off" spellCheck={false} />
+    </Label>
     <p>You are sent to the provider on the next page, to allow the access.</p>
   </>
 );
@@ -29,9 +30,9 @@ export const ProviderFields = ({ organization }: { organization: string }) => {
   const isKeyPair = wantsKeyPair && hasKeyPairs(provider);
   return (
     <>
-      <label>
+      <Label>
         Provider
-        <select
+        <SelectField
           name="provider"
           value={provider}
           onChange={({ target }) => setProvider(target.value)}
@@ -41,44 +42,44 @@ export const ProviderFields = ({ organization }: { organization: string }) => {
               {title}
             </option>
           ))}
-        </select>
-      </label>
-      <label>
+        </SelectField>
+      </Label>
+      <Label>
         Name
-        <input name="name" required autoComplete="off" />
-      </label>
-      <label>
+        <Input name="name" required autoComplete="off" />
+      </Label>
+      <Label>
         Address
-        <input name="http-url" type="url" required key={provider} defaultValue={httpUrl} />
-      </label>
-      <label>
+        <Input name="http-url" type="url" required key={provider} defaultValue={httpUrl} />
+      </Label>
+      <Label>
         Address of the API
-        <input name="api-url" type="url" required key={provider} defaultValue={apiUrl} />
-      </label>
+        <Input name="api-url" type="url" required key={provider} defaultValue={apiUrl} />
+      </Label>
       {hasKeyPairs(provider) && (
-        <label>
+        <Label>
           Authorized with
-          <select
+          <SelectField
             value={isKeyPair ? 'key pair' : 'token'}
             onChange={({ target }) => setWantsKeyPair(target.value === 'key pair')}
           >
             <option value="token">an access token</option>
             <option value="key pair">a key pair (application link)</option>
-          </select>
-        </label>
+          </SelectField>
+        </Label>
       )}
       {isKeyPair ? (
         <KeyPairFields />
       ) : (
         <>
-          <label>
+          <Label>
             The provider is reached by
             <AgentPoolSelect organization={organization} name="pool" none="this server" />
-          </label>
-          <label>
+          </Label>
+          <Label>
             Access token of the provider, which may read repositories and manage their webhooks
-            <input name="token" type="password" required autoComplete="off" />
-          </label>
+            <Input name="token" type="password" required autoComplete="off" />
+          </Label>
         </>
       )}
     </>

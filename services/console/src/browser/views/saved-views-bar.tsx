@@ -2,7 +2,12 @@
 import { useNavigate } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { ActionButton } from '../components/action-button.tsx';
+import { Anchor } from '../components/anchor.tsx';
+import { Button } from '../components/button.tsx';
+import { Input, Label } from '../components/fields.tsx';
+import { Small } from '../components/text.tsx';
 import { MAX_NAME_LENGTH, useSavedViews } from './saved-views.ts';
+import styles from './views.module.css';
 
 export const SavedViewsBar = <Filter extends object>(props: {
   /** "runs", or "workspaces of NAME" */
@@ -26,12 +31,13 @@ export const SavedViewsBar = <Filter extends object>(props: {
   const isNarrowed = Object.keys(filter).length > 0;
   if (shown.length === 0 && !isNarrowed) return null;
   return (
-    <nav className="views" aria-label="Saved views">
-      {shown.length > 0 && <span className="hint">Views</span>}
-      <ul>
+    <nav className={styles['views']} aria-label="Saved views">
+      {shown.length > 0 && <Small>Views</Small>}
+      <ul className={styles['list']}>
         {shown.map(({ name, address, isCurrent }) => (
-          <li key={name}>
-            <a
+          <li key={name} className={styles['view']}>
+            <Anchor
+              className={styles['link']}
               href={address}
               aria-current={isCurrent ? 'true' : undefined}
               onClick={(event) => {
@@ -41,15 +47,14 @@ export const SavedViewsBar = <Filter extends object>(props: {
               }}
             >
               {name}
-            </a>
-            <button
-              type="button"
-              className="plain small"
+            </Anchor>
+            <Button
+              look="small plain"
               aria-label={`Delete the view ${name}`}
               onClick={() => remove(name)}
             >
               <X aria-hidden="true" size={14} />
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
@@ -58,7 +63,7 @@ export const SavedViewsBar = <Filter extends object>(props: {
           label="Save view"
           title="Save these filters as a view"
           confirm="Save"
-          className="small"
+          look="small"
           act={({ text }) => {
             save({ name: text('name').trim(), filter: Object.fromEntries(Object.entries(filter)) });
             return Promise.resolve();
@@ -69,16 +74,16 @@ export const SavedViewsBar = <Filter extends object>(props: {
             The view is kept in this browser for your account. A view with the same name is
             replaced. Others see the same list by its address.
           </p>
-          <label>
+          <Label>
             Name
-            <input
+            <Input
               name="name"
               required
               autoComplete="off"
               maxLength={MAX_NAME_LENGTH}
               pattern=".*\S.*"
             />
-          </label>
+          </Label>
         </ActionButton>
       )}
     </nav>

@@ -13,6 +13,7 @@ import type { Bulk, Verdict } from '../bulk/bulk.ts';
 import { BulkButton } from '../bulk/bulk-button.tsx';
 import type { Fields } from '../components/action-button.tsx';
 import { workspacesCurl } from '../components/commands.tsx';
+import { Input, Label, SelectField } from '../components/fields.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { holderOf } from './lock-card.tsx';
 import { RUN_KINDS, runAttributes, runBody } from './start-run.tsx';
@@ -57,10 +58,10 @@ const lock: Deed = {
   children: (
     <>
       <p>New runs wait until the workspaces are unlocked.</p>
-      <label>
+      <Label>
         Reason (optional)
-        <input name="reason" autoComplete="off" maxLength={500} />
-      </label>
+        <Input name="reason" autoComplete="off" maxLength={500} />
+      </Label>
     </>
   ),
   judge: (listed) =>
@@ -107,15 +108,15 @@ const addTags: Deed = {
   children: (
     <>
       <p>Lists and the tool select workspaces by their tags.</p>
-      <label>
+      <Label>
         Tags, separated by commas
-        <input
+        <Input
           name="tags"
           required
           autoComplete="off"
           pattern="[A-Za-z0-9_:\-]+( *, *[A-Za-z0-9_:\-]+)*"
         />
-      </label>
+      </Label>
     </>
   ),
   judge: ({ data: { attributes } }, fields) => {
@@ -138,20 +139,20 @@ const startRuns: Deed = {
   isAllowed: mayOn('can-queue-run'),
   children: (
     <>
-      <label>
+      <Label>
         What to do
-        <select name="kind" defaultValue="plan">
+        <SelectField name="kind" defaultValue="plan">
           {Object.entries(RUN_KINDS).map(([name, [title]]) => (
             <option key={name} value={name}>
               {title}
             </option>
           ))}
-        </select>
-      </label>
-      <label>
+        </SelectField>
+      </Label>
+      <Label>
         Why
-        <input name="message" required autoComplete="off" defaultValue="Started in the console" />
-      </label>
+        <Input name="message" required autoComplete="off" defaultValue="Started in the console" />
+      </Label>
     </>
   ),
   judge: ({ data: { attributes } }, fields) => {
@@ -181,7 +182,7 @@ const move = (organization: string, projects: ReadonlyMap<string, Project>): Dee
         Teams lose the rights that they have by the old project, and get those of the new one.
         Variable sets and settings of the project change as well.
       </p>
-      <label>
+      <Label>
         Project
         <ProjectSelect
           organization={organization}
@@ -190,7 +191,7 @@ const move = (organization: string, projects: ReadonlyMap<string, Project>): Dee
           isRequired
           only={mayMove}
         />
-      </label>
+      </Label>
     </>
   ),
   judge: ({ data }, fields) => {

@@ -4,14 +4,18 @@ import { callWorkspaces, type OneDocument, type Resource } from '../api/workspac
 import { ActionButton, type SubmittedFields } from '../components/action-button.tsx';
 import { workspacesCurl } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { Card } from '../components/page.tsx';
+import { Steps } from '../components/steps.tsx';
+import { Hint, Lines } from '../components/text.tsx';
+import styles from './first-steps.module.css';
 import type { WorkspaceAttributes } from './workspace.ts';
 
 const versionBody = { data: { type: 'configuration-versions', attributes: {} } };
 
 const Copied = ({ text, label }: { text: string; label: string }) => (
-  <div className="copied">
-    <pre>{text}</pre>
+  <div className={styles['copied']}>
+    <Lines>{text}</Lines>
     <CopyButton text={text} label={label} />
   </div>
 );
@@ -43,10 +47,10 @@ export const UploadConfiguration = (props: { workspace: Resource<WorkspaceAttrib
       commands={[workspacesCurl('POST', `workspaces/${id}/configuration-versions`, versionBody)]}
     >
       <p>A run begins when it has arrived.</p>
-      <label>
+      <Label>
         Archive (.tar.gz) of the folder with the configuration
-        <input type="file" name="archive" accept=".gz,.tgz,application/gzip" required />
-      </label>
+        <Input type="file" name="archive" accept=".gz,.tgz,application/gzip" required />
+      </Label>
     </ActionButton>
   );
 };
@@ -71,7 +75,7 @@ export const FirstSteps = (props: {
   ].join('\n');
   return (
     <Card title="The first run">
-      <ol className="steps">
+      <Steps>
         <li>
           Add the workspace to a configuration:
           <Copied text={block} label="Copy the block" />
@@ -83,10 +87,10 @@ export const FirstSteps = (props: {
             label="Copy the commands"
           />
           {location.protocol === 'http:' && hostname !== 'localhost' && (
-            <p className="hint">Terraform asks for HTTPS: use the address with a certificate.</p>
+            <Hint>Terraform asks for HTTPS: use the address with a certificate.</Hint>
           )}
         </li>
-      </ol>
+      </Steps>
       {attributes.permissions['can-queue-run'] && (
         <>
           <p>Without a terminal, upload a configuration, or follow a repository in the settings.</p>

@@ -2,6 +2,7 @@
 import { callWorkspaces, includedOne, type OneDocument } from '../api/workspaces-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { workspacesCurl } from '../components/commands.tsx';
+import { FormActions, Input, Label } from '../components/fields.tsx';
 import { Card } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
@@ -48,7 +49,7 @@ export const LockCard = (props: {
       ) : (
         <p>Runs may begin, and state may be stored by whoever takes the lock.</p>
       )}
-      <div className="form-actions">
+      <FormActions>
         {!locked && permissions['can-lock'] && (
           <ActionButton
             label="Lock"
@@ -65,10 +66,10 @@ export const LockCard = (props: {
             ]}
           >
             <p>New runs wait until you unlock it, or somebody with the right forces it.</p>
-            <label>
+            <Label>
               Reason (optional)
-              <input name="reason" autoComplete="off" maxLength={500} />
-            </label>
+              <Input name="reason" autoComplete="off" maxLength={500} />
+            </Label>
           </ActionButton>
         )}
         {locked && permissions['can-unlock'] && (
@@ -112,7 +113,7 @@ export const LockCard = (props: {
             </p>
           </ActionButton>
         )}
-      </div>
+      </FormActions>
     </Card>
   );
 };

@@ -6,12 +6,15 @@ import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
-import { DataTable, FactList } from '../components/data-table.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
+import { Input, Label, TextArea } from '../components/fields.tsx';
 import { formatTime, inWords } from '../components/format.ts';
-import { Card, Empty, Problem } from '../components/page.tsx';
+import { Card, Empty, PageActions, Problem } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
 import { Select } from '../components/select.tsx';
+import { Code } from '../components/text.tsx';
 import { WebLink } from '../components/web-link.tsx';
 import { Choice } from '../editing/choice.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
@@ -33,7 +36,7 @@ const TriggerFields = ({ values }: { values: RepositoryValues }) => {
   const [triggers, setTriggers] = useState(values.triggers);
   return (
     <>
-      <label>
+      <Label>
         Runs are started by
         <Select
           name="triggers"
@@ -41,17 +44,17 @@ const TriggerFields = ({ values }: { values: RepositoryValues }) => {
           options={Object.entries(TRIGGERS)}
           onChange={setTriggers}
         />
-      </label>
+      </Label>
       {triggers !== 'always' && (
-        <label>
+        <Label>
           {triggers === 'tags' ? 'Regular expression of the tags' : 'Paths, one on each line'}
-          <textarea
+          <TextArea
             name="trigger-text"
             rows={triggers === 'tags' ? 1 : 3}
             required={triggers !== 'prefixes'}
             defaultValue={values['trigger-text']}
           />
-        </label>
+        </Label>
       )}
     </>
   );
@@ -71,7 +74,7 @@ const RepositoryFields = (props: {
   return (
     <>
       {mayConnect && (
-        <label>
+        <Label>
           Provider
           <Select
             name="token"
@@ -85,16 +88,16 @@ const RepositoryFields = (props: {
                 : [[token, client.attributes.name || client.id] as const];
             })}
           />
-        </label>
+        </Label>
       )}
-      <label>
+      <Label>
         Repository (organization/name)
-        <input name="identifier" required autoComplete="off" defaultValue={values.identifier} />
-      </label>
-      <label>
+        <Input name="identifier" required autoComplete="off" defaultValue={values.identifier} />
+      </Label>
+      <Label>
         Branch (empty: the default branch)
-        <input name="branch" autoComplete="off" defaultValue={values.branch} />
-      </label>
+        <Input name="branch" autoComplete="off" defaultValue={values.branch} />
+      </Label>
       <TriggerFields values={values} />
       <Choice name="submodules" isTicked={values.submodules}>
         With the files of submodules
@@ -125,7 +128,7 @@ const Connection = ({ workspace }: { workspace: WorkspaceAttributes }) => {
           ['Runs are started by', TRIGGERS[triggersOf(workspace)]],
           ...(text === ''
             ? []
-            : [['Paths or expression', <code key="text">{text}</code>] as const]),
+            : [['Paths or expression', <Code key="text">{text}</Code>] as const]),
           ['Working directory', workspace['working-directory'] || '/'],
         ]}
       />
@@ -145,7 +148,7 @@ export const RepositoryCard = ({ organization, workspace: { id, attributes } }: 
       title="Repository"
       actions={
         mayChange && (
-          <span className="page-actions">
+          <PageActions>
             {(isConnected || mayConnect) && (
               <EditButton
                 edits="repository"
@@ -169,7 +172,7 @@ export const RepositoryCard = ({ organization, workspace: { id, attributes } }: 
             {isConnected && (
               <ActionButton
                 label="Disconnect"
-                className="danger"
+                look="danger"
                 tone="danger"
                 title={`Disconnect ${attributes.name} from its repository?`}
                 confirm="Disconnect it"
@@ -179,7 +182,7 @@ export const RepositoryCard = ({ organization, workspace: { id, attributes } }: 
                 <p>Pushes start no run any more. The newest configuration stays in use.</p>
               </ActionButton>
             )}
-          </span>
+          </PageActions>
         )
       }
     >

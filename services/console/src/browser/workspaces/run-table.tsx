@@ -1,11 +1,14 @@
 /** The runs of a workspace: what each will do or did, who started it, from which commit. */
-import { Link } from '@tanstack/react-router';
 import { includedOne, type ListDocument, type Resource } from '../api/workspaces-api.ts';
+import { classes } from '../components/classes.ts';
 import { DataTable } from '../components/data-table.tsx';
 import { formatDistance, formatExactTime, inWords } from '../components/format.ts';
+import { PageLink } from '../components/page-link.tsx';
 import { Pill } from '../components/pill.tsx';
+import { Code } from '../components/text.tsx';
 import { type PhaseAttributes, type RunAttributes, runTone } from '../runs/run.ts';
 import { formatDuration, stagesOf } from '../runs/run-stages.ts';
+import styles from './run-table.module.css';
 
 const SHORT_SHA = 8;
 
@@ -15,9 +18,11 @@ const Counts = ({ plan }: { plan: PhaseAttributes | undefined }) => {
   if (plan === undefined || added === null || added === undefined) return null;
   const destroyed = plan['resource-destructions'] ?? 0;
   return (
-    <span className="run-counts">
-      <ins>+{added}</ins> <span>~{plan['resource-changes'] ?? 0}</span>{' '}
-      <del className={destroyed > 0 ? 'some' : ''}>−{destroyed}</del>
+    <span>
+      <ins className={styles['added']}>+{added}</ins> <span>~{plan['resource-changes'] ?? 0}</span>{' '}
+      <del className={classes(styles['destroyed'], destroyed > 0 && styles['some'])}>
+        −{destroyed}
+      </del>
     </span>
   );
 };
@@ -54,12 +59,12 @@ export const RunTable = (props: {
           title: 'Run',
           isName: true,
           cell: ({ id, attributes }) => (
-            <Link
+            <PageLink
               to="/app/$organization/$workspace/runs/$run"
               params={{ organization, workspace, run: id }}
             >
               {attributes.message || id}
-            </Link>
+            </PageLink>
           ),
         },
         {
@@ -80,7 +85,7 @@ export const RunTable = (props: {
             related<{ username: string }>(run, 'created-by')?.attributes.username ??
             run.attributes.source,
         },
-        { title: 'Commit', cell: (run) => <code>{commitOf(run)}</code> },
+        { title: 'Commit', cell: (run) => <Code>{commitOf(run)}</Code> },
         {
           title: 'Started',
           isUnbroken: true,

@@ -3,6 +3,8 @@ import { type FormEvent, useEffect, useState } from 'react';
 import { useDocument } from '../api/queries.ts';
 import type { ListDocument, Resource } from '../api/workspaces-api.ts';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { FormActions, Input, Label, SelectField } from '../components/fields.tsx';
+import { FilterForm, SearchButton } from '../components/filter-form.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
@@ -31,24 +33,24 @@ const RunFilters = (props: { search: RunSearch; onChange: (next: RunSearch) => v
     change(runs);
   };
   return (
-    <form className="selection" role="search" aria-label="Runs" onSubmit={submit}>
-      <label>
+    <FilterForm aria-label="Runs" onSubmit={submit}>
+      <Label>
         Message, commit or person
-        <input type="search" value={typed} onChange={({ target }) => setTyped(target.value)} />
-      </label>
-      <label>
+        <Input type="search" value={typed} onChange={({ target }) => setTyped(target.value)} />
+      </Label>
+      <Label>
         Runs that
-        <select value={runs ?? ''} onChange={({ target }) => change(target.value)}>
+        <SelectField value={runs ?? ''} onChange={({ target }) => change(target.value)}>
           <option value="">All runs</option>
           {RUN_CHOICES.map(([choice, words]) => (
             <option key={choice} value={choice}>
               {words}
             </option>
           ))}
-        </select>
-      </label>
-      <button type="submit">Search</button>
-    </form>
+        </SelectField>
+      </Label>
+      <SearchButton />
+    </FilterForm>
   );
 };
 
@@ -70,14 +72,14 @@ export const RunsTab = (props: {
   return (
     <>
       {workspace.attributes['execution-mode'] !== 'local' && (
-        <div className="form-actions">
+        <FormActions>
           {permissions['can-queue-run'] && (
             <StartRun organization={organization} workspace={workspace} isDestroy={false} />
           )}
           {permissions['can-queue-destroy'] && (
             <StartRun organization={organization} workspace={workspace} isDestroy />
           )}
-        </div>
+        </FormActions>
       )}
       <SavedViewsBar
         list="runs"

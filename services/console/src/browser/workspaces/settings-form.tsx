@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { AgentPoolSelect } from '../agents/agent-pool-select.tsx';
 import { type Resource, relatedOne } from '../api/workspaces-api.ts';
+import { Input, Label, Pair } from '../components/fields.tsx';
 import { Card } from '../components/page.tsx';
 import { Select } from '../components/select.tsx';
 import { Choice } from '../editing/choice.tsx';
@@ -36,7 +37,7 @@ const ExecutionFields = ({ organization, values }: { organization: string; value
   const [mode, setMode] = useState<string>(values['execution-mode']);
   return (
     <>
-      <label>
+      <Label>
         Runs are executed
         <Select
           name="execution-mode"
@@ -44,16 +45,16 @@ const ExecutionFields = ({ organization, values }: { organization: string; value
           options={MODES}
           onChange={setMode}
         />
-      </label>
+      </Label>
       {mode === 'agent' && (
-        <label>
+        <Label>
           Agent pool
           <AgentPoolSelect
             organization={organization}
             name="agent-pool-id"
             selected={values['agent-pool-id']}
           />
-        </label>
+        </Label>
       )}
     </>
   );
@@ -61,42 +62,42 @@ const ExecutionFields = ({ organization, values }: { organization: string; value
 
 const SettingsFields = ({ organization, values }: { organization: string; values: Values }) => (
   <>
-    <div className="pair">
-      <label>
+    <Pair>
+      <Label>
         Name
-        <input
+        <Input
           name="name"
           required
           autoComplete="off"
           pattern="[A-Za-z0-9_\-]+"
           defaultValue={values.name}
         />
-      </label>
-      <label>
+      </Label>
+      <Label>
         Description
-        <input name="description" autoComplete="off" defaultValue={values.description} />
-      </label>
-    </div>
+        <Input name="description" autoComplete="off" defaultValue={values.description} />
+      </Label>
+    </Pair>
     <ExecutionFields organization={organization} values={values} />
-    <div className="pair">
-      <label>
+    <Pair>
+      <Label>
         Version of the tool
-        <input
+        <Input
           name="terraform-version"
           required
           autoComplete="off"
           defaultValue={values['terraform-version']}
         />
-      </label>
-      <label>
+      </Label>
+      <Label>
         Working directory (empty: the top)
-        <input
+        <Input
           name="working-directory"
           autoComplete="off"
           defaultValue={values['working-directory']}
         />
-      </label>
-    </div>
+      </Label>
+    </Pair>
     <Choice name="auto-apply" isTicked={values['auto-apply']}>
       Auto-apply: plans are applied without a confirmation
     </Choice>

@@ -7,8 +7,11 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
+import { ItemWithButtons, PlainList } from '../components/plain-list.tsx';
+import { Code } from '../components/text.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
 import { WorkspaceSelect } from './workspace-select.tsx';
 
@@ -104,10 +107,10 @@ export const TagsCard = ({ workspace }: CardProps) => {
             commands={[workspacesCurl('POST', path, bodyOf('…'))]}
           >
             <p>Lists and the tool select workspaces by their tags.</p>
-            <label>
+            <Label>
               Tag
-              <input name="tag" required autoComplete="off" pattern="[A-Za-z0-9_:\-]+" />
-            </label>
+              <Input name="tag" required autoComplete="off" pattern="[A-Za-z0-9_:\-]+" />
+            </Label>
           </ActionButton>
         )
       }
@@ -115,10 +118,10 @@ export const TagsCard = ({ workspace }: CardProps) => {
       {tags.length === 0 ? (
         <Empty>It has no tag.</Empty>
       ) : (
-        <ul className="plain-list">
+        <PlainList>
           {tags.map((tag) => (
-            <li key={tag} className="tag">
-              <code>{tag}</code>{' '}
+            <ItemWithButtons key={tag}>
+              <Code>{tag}</Code>{' '}
               {mayChange && (
                 <DeleteButton
                   label="Remove"
@@ -130,9 +133,9 @@ export const TagsCard = ({ workspace }: CardProps) => {
                   Selections by this tag do without the workspace.
                 </DeleteButton>
               )}
-            </li>
+            </ItemWithButtons>
           ))}
-        </ul>
+        </PlainList>
       )}
       <Commands commands={[workspacesCurl('GET', path)]} />
     </Card>

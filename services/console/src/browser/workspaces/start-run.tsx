@@ -3,6 +3,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { callWorkspaces, type OneDocument, type Resource } from '../api/workspaces-api.ts';
 import { ActionButton, type Fields } from '../components/action-button.tsx';
 import { workspacesCurl } from '../components/commands.tsx';
+import { Details, Summary } from '../components/details.tsx';
+import { Input, Label, SelectField, TextArea } from '../components/fields.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
 
 /** Kinds of runs, with the attributes that ask for each. */
@@ -57,35 +59,35 @@ export const runBody = (workspaceId: string, attributes: object): object => ({
 
 const Options = () => (
   <>
-    <label>
+    <Label>
       What to do
-      <select name="kind" defaultValue="apply">
+      <SelectField name="kind" defaultValue="apply">
         {Object.entries(RUN_KINDS).map(([name, [title]]) => (
           <option key={name} value={name}>
             {title}
           </option>
         ))}
-      </select>
-    </label>
-    <details>
-      <summary>More options</summary>
-      <label>
+      </SelectField>
+    </Label>
+    <Details hasFields>
+      <Summary>More options</Summary>
+      <Label>
         Only these resources, an address on each line
-        <textarea name="targets" rows={2} className="code" />
-      </label>
-      <label>
+        <TextArea name="targets" rows={2} isCode />
+      </Label>
+      <Label>
         Replace these resources, an address on each line
-        <textarea name="replaced" rows={2} className="code" />
-      </label>
-      <label>
+        <TextArea name="replaced" rows={2} isCode />
+      </Label>
+      <Label>
         Variables of this run, name = expression on each line
-        <textarea name="variables" rows={2} className="code" placeholder={'region = "eu"'} />
-      </label>
-      <label>
+        <TextArea name="variables" rows={2} isCode placeholder={'region = "eu"'} />
+      </Label>
+      <Label>
         Version, for a run that only plans
-        <input name="version" autoComplete="off" />
-      </label>
-    </details>
+        <Input name="version" autoComplete="off" />
+      </Label>
+    </Details>
   </>
 );
 
@@ -129,10 +131,10 @@ export const StartRun = (props: {
           : 'It is planned with the newest configuration; nothing changes until somebody confirms.'}
       </p>
       {!isDestroy && <Options />}
-      <label>
+      <Label>
         Why
-        <input name="message" required autoComplete="off" defaultValue="Started in the console" />
-      </label>
+        <Input name="message" required autoComplete="off" defaultValue="Started in the console" />
+      </Label>
     </ActionButton>
   );
 };

@@ -6,10 +6,12 @@ import { ApiProblem, request } from '../api/api-problem.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { sessionHeaders, useSession } from '../api/session.ts';
 import type { Resource } from '../api/workspaces-api.ts';
+import { Label, Pair, SelectField } from '../components/fields.tsx';
 import { formatTime } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { ChangedThing } from '../runs/plan/changed-thing.tsx';
+import changeStyles from '../runs/plan/changes.module.css';
 import { type StateFile, stateDifference } from './state-difference.ts';
 
 export type StateVersion = ResourceAttributes['state-versions'];
@@ -39,16 +41,16 @@ const StateSelect = (props: {
   value: string;
   onChange: (id: string) => void;
 }) => (
-  <label>
+  <Label>
     {props.label}
-    <select value={props.value} onChange={({ target }) => props.onChange(target.value)}>
+    <SelectField value={props.value} onChange={({ target }) => props.onChange(target.value)}>
       {props.states.map(({ id, attributes }) => (
         <option key={id} value={id}>
           serial {attributes.serial}, {formatTime(attributes['created-at'])}
         </option>
       ))}
-    </select>
-  </label>
+    </SelectField>
+  </Label>
 );
 
 /** @param states one page of the list, newest first; at least two */
@@ -73,16 +75,16 @@ export const StateComparison = ({ states }: { states: readonly Resource<StateVer
   });
   return (
     <Card title="Difference">
-      <div className="pair">
+      <Pair>
         <StateSelect label="From" states={states} value={earlierId} onChange={setEarlier} />
         <StateSelect label="To" states={states} value={laterId} onChange={setLater} />
-      </div>
+      </Pair>
       <Loaded query={query}>
         {(changes) =>
           changes.length === 0 ? (
             <Empty>Resources and outputs are the same.</Empty>
           ) : (
-            <section className="changes" aria-label="Changes between the states">
+            <section className={changeStyles['changes']} aria-label="Changes between the states">
               {changes.map((change) => (
                 <ChangedThing key={change.address} change={change} words={WORDS[change.kind]} />
               ))}

@@ -1,5 +1,4 @@
 /** The stored states of a workspace: who stored each, in which run, and what can be done with it. */
-import { Link } from '@tanstack/react-router';
 import { useAction } from '../api/queries.ts';
 import {
   callWorkspaces,
@@ -9,10 +8,13 @@ import {
   relatedOne,
 } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { workspacesCurl } from '../components/commands.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { formatDistance, formatExactTime } from '../components/format.ts';
+import { PageLink } from '../components/page-link.tsx';
 import { saveFile } from '../components/save-file.ts';
+import { Code } from '../components/text.tsx';
 import { downloadState, type StateVersion } from './state-comparison.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
 
@@ -37,7 +39,7 @@ const Rollback = (props: StateParts & { state: Resource<StateVersion> }) => {
     <ActionButton
       label="Roll back"
       name={`Roll back to serial ${attributes.serial}`}
-      className="small"
+      look="small"
       title={`Roll back to the state of serial ${attributes.serial}?`}
       confirm="Roll back"
       tone="danger"
@@ -60,15 +62,14 @@ const SaveState = ({ workspace, state }: StateParts & { state: Resource<StateVer
     saveFile(`${workspace.attributes.name}-${serial}.tfstate`, await answer.blob());
   });
   return (
-    <button
-      type="button"
-      className="small"
+    <Button
+      look="small"
       aria-label={`Download serial ${serial}`}
       disabled={saving.isPending}
       onClick={() => saving.run(undefined)}
     >
       Download
-    </button>
+    </Button>
   );
 };
 
@@ -102,12 +103,12 @@ export const StateTable = (
       cell: (state) => {
         const run = relatedOne(state, 'run')?.id;
         return run === undefined ? null : (
-          <Link
+          <PageLink
             to="/app/$organization/$workspace/runs/$run"
             params={{ organization, workspace: name, run }}
           >
-            <code>{run}</code>
-          </Link>
+            <Code>{run}</Code>
+          </PageLink>
         );
       },
     },

@@ -7,6 +7,7 @@ import { useListPage } from '../components/list-page.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
+import { Code } from '../components/text.tsx';
 import { StateComparison, type StateVersion } from './state-comparison.tsx';
 import { StateTable } from './state-table.tsx';
 import type { WorkspaceAttributes } from './workspace.ts';
@@ -33,7 +34,7 @@ const Outputs = ({ stateId }: { stateId: string }) => {
                 {
                   title: 'Value',
                   cell: ({ attributes: { sensitive, value } }) =>
-                    sensitive ? <em>sensitive</em> : <code>{JSON.stringify(value)}</code>,
+                    sensitive ? <em>sensitive</em> : <Code>{JSON.stringify(value)}</Code>,
                 },
               ]}
             />

@@ -13,6 +13,7 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
+import { FieldSet, Label, SelectField } from '../components/fields.tsx';
 import { inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
@@ -68,7 +69,7 @@ const AccessFields = ({ values }: { values: Values }) => {
   const [access, setAccess] = useState<string>(values.access);
   return (
     <>
-      <label>
+      <Label>
         Access
         <Select
           name="access"
@@ -76,24 +77,24 @@ const AccessFields = ({ values }: { values: Values }) => {
           options={[...Object.entries(LEVELS), [CUSTOM, 'custom: the rights below']]}
           onChange={setAccess}
         />
-      </label>
+      </Label>
       {access === CUSTOM && (
-        <fieldset>
+        <FieldSet>
           <legend>Rights</legend>
           {CUSTOM_RIGHTS.map(([name, words, levels]) => (
-            <label key={name}>
+            <Label key={name}>
               {words}
               <Select
                 name={name}
                 value={values[name]}
                 options={levels.map((level) => [level, inWords(level)] as const)}
               />
-            </label>
+            </Label>
           ))}
           <Choice name="workspace-locking" isTicked={values['workspace-locking']}>
             Locking
           </Choice>
-        </fieldset>
+        </FieldSet>
       )}
     </>
   );
@@ -137,9 +138,9 @@ export const TeamAccessCard = ({ organization, workspace }: CardProps) => {
             }
             commands={[workspacesCurl('POST', 'team-workspaces', newBody('team-…', 'read'))]}
           >
-            <label>
+            <Label>
               Team
-              <select name="team" required>
+              <SelectField name="team" required>
                 {teams.data?.data
                   .filter(
                     ({ id, attributes }) => !given.includes(id) && attributes.name !== 'owners',
@@ -149,12 +150,12 @@ export const TeamAccessCard = ({ organization, workspace }: CardProps) => {
                       {attributes.name}
                     </option>
                   ))}
-              </select>
-            </label>
-            <label>
+              </SelectField>
+            </Label>
+            <Label>
               Access
               <Select name="access" value="read" options={Object.entries(LEVELS)} />
-            </label>
+            </Label>
           </ActionButton>
         )
       }
@@ -183,7 +184,7 @@ export const TeamAccessCard = ({ organization, workspace }: CardProps) => {
                           edits="team-access"
                           label="Change"
                           name={`Change the access of ${nameOf(teamIdOf(grant))}`}
-                          className="small"
+                          look="small"
                           title={`Change the access of ${nameOf(teamIdOf(grant))}`}
                           target={workspaceTarget<Grant>(
                             `team-workspaces/${grant.id}`,

@@ -1,5 +1,7 @@
 /** The filters of the list of workspaces; they are kept in the URL, so that a selection can be shared. */
 import { type FormEvent, useEffect, useState } from 'react';
+import { Input, Label, SelectField } from '../components/fields.tsx';
+import { FilterForm, SearchButton } from '../components/filter-form.tsx';
 import { inWords } from '../components/format.ts';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import type { WorkspaceSearch } from './workspace-search.ts';
@@ -42,27 +44,27 @@ export const WorkspaceFilters = (props: {
     change();
   };
   return (
-    <form className="selection" role="search" onSubmit={submit}>
-      <label>
+    <FilterForm onSubmit={submit}>
+      <Label>
         Name
-        <input
+        <Input
           type="search"
           value={name}
           onChange={({ target }) => setName(target.value)}
           onBlur={applyTexts}
         />
-      </label>
-      <label>
+      </Label>
+      <Label>
         Tags
-        <input
+        <Input
           type="search"
           placeholder="one,two"
           value={tags}
           onChange={({ target }) => setTags(target.value)}
           onBlur={applyTexts}
         />
-      </label>
-      <label>
+      </Label>
+      <Label>
         Project
         <ProjectSelect
           organization={organization}
@@ -70,10 +72,10 @@ export const WorkspaceFilters = (props: {
           value={search.project ?? ''}
           onChange={(project) => change({ project })}
         />
-      </label>
-      <label>
+      </Label>
+      <Label>
         Current run
-        <select
+        <SelectField
           value={search.status ?? ''}
           onChange={({ target }) => change({ status: target.value })}
         >
@@ -83,9 +85,9 @@ export const WorkspaceFilters = (props: {
               {inWords(status)}
             </option>
           ))}
-        </select>
-      </label>
-      <button type="submit">Search</button>
-    </form>
+        </SelectField>
+      </Label>
+      <SearchButton />
+    </FilterForm>
   );
 };

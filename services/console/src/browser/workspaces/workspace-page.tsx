@@ -1,14 +1,16 @@
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { useDocument } from '../api/queries.ts';
 import type { OneDocument } from '../api/workspaces-api.ts';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
-import { FactList } from '../components/data-table.tsx';
+import { FactList } from '../components/fact-list.tsx';
 import { formatTime } from '../components/format.ts';
 import { Loaded, Skeleton } from '../components/loaded.tsx';
 import { Card, Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { Pill } from '../components/pill.tsx';
 import { type TabItem, Tabs } from '../components/tabs.tsx';
+import { Code } from '../components/text.tsx';
 import { VariableList } from '../variables/variable-list.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { InheritedVariables } from './inherited-variables.tsx';
@@ -39,7 +41,7 @@ const Overview = ({ document }: { document: OneDocument<WorkspaceAttributes> }) 
       <Card title="Facts">
         <FactList
           facts={[
-            ['Id', <code key="id">{id}</code>],
+            ['Id', <Code key="id">{id}</Code>],
             ['Runs are executed', workspace['execution-mode']],
             ['Version', workspace['terraform-version'] ?? 'latest'],
             ['Working directory', workspace['working-directory'] ?? '/'],
@@ -125,9 +127,9 @@ const Workspace = ({ document }: { document: OneDocument<WorkspaceAttributes> })
       title={name}
       lead={
         <>
-          <Link to="/app/$organization/workspaces" params={{ organization }}>
+          <PageLink to="/app/$organization/workspaces" params={{ organization }}>
             {organization}
-          </Link>
+          </PageLink>
           {locked && (
             <>
               {' '}

@@ -1,5 +1,6 @@
 import { useDocument } from '../api/queries.ts';
 import { type ListDocument } from '../api/workspaces-api.ts';
+import { Label, SelectField } from '../components/fields.tsx';
 
 /** A field to select another workspace of the organization; its value is the workspace's id. */
 export const WorkspaceSelect = (props: {
@@ -11,9 +12,9 @@ export const WorkspaceSelect = (props: {
   const path = `organizations/${encodeURIComponent(props.organization)}/workspaces?page[size]=100`;
   const { data } = useDocument<ListDocument<{ name: string }>>(path);
   return (
-    <label>
+    <Label>
       {props.label}
-      <select name="workspace" required>
+      <SelectField name="workspace" required>
         {data?.data
           .filter(({ id }) => !props.without.includes(id))
           .map(({ id, attributes }) => (
@@ -21,7 +22,7 @@ export const WorkspaceSelect = (props: {
               {attributes.name}
             </option>
           ))}
-      </select>
-    </label>
+      </SelectField>
+    </Label>
   );
 };

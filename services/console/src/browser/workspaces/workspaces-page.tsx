@@ -1,15 +1,19 @@
-import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
+import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useAction, useDocument } from '../api/queries.ts';
 import { callWorkspaces, includedOne, type ListDocument } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { Button } from '../components/button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
+import { Input, Label } from '../components/fields.tsx';
 import { formatDistance, inWords } from '../components/format.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Empty, Page } from '../components/page.tsx';
+import { PageLink } from '../components/page-link.tsx';
 import { Pager } from '../components/pager.tsx';
-import { Pill } from '../components/pill.tsx';
+import { Pill, PillRow } from '../components/pill.tsx';
 import { type Selection, SelectionBar, useSelection } from '../components/selection.tsx';
+import { Under } from '../components/text.tsx';
 import { useOrganizationPermissions } from '../organizations/organization-permissions.ts';
 import { type RunAttributes, runTone } from '../runs/run.ts';
 import { SavedViewsBar } from '../views/saved-views-bar.tsx';
@@ -43,15 +47,15 @@ const columnsFor = (organization: string): readonly Column<Listed>[] => [
     sort: 'name',
     cell: ({ data: { attributes } }) => (
       <>
-        <Link
+        <PageLink
           to="/app/$organization/workspaces/$workspace"
           params={{ organization, workspace: attributes.name }}
         >
           {attributes.name}
-        </Link>
+        </PageLink>
         {attributes.locked && <Pill tone="busy">locked</Pill>}
         {attributes.description !== null && attributes.description !== '' && (
-          <small className="under">{attributes.description}</small>
+          <Under>{attributes.description}</Under>
         )}
       </>
     ),
@@ -65,12 +69,12 @@ const columnsFor = (organization: string): readonly Column<Listed>[] => [
       return run === undefined ? (
         'none'
       ) : (
-        <Link
+        <PageLink
           to="/app/$organization/$workspace/runs/$run"
           params={{ organization, workspace: listed.data.attributes.name, run: run.id }}
         >
           <Pill tone={runTone(run.attributes.status)}>{inWords(run.attributes.status)}</Pill>
-        </Link>
+        </PageLink>
       );
     },
   },
@@ -115,14 +119,14 @@ const CreateWorkspace = ({ organization }: { organization: string }) => {
         { tool: 'terraform', text: 'terraform workspace new NAME' },
       ]}
     >
-      <label>
+      <Label>
         Name
-        <input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-]+" />
-      </label>
-      <label>
+        <Input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-]+" />
+      </Label>
+      <Label>
         Description (optional)
-        <input name="description" autoComplete="off" />
-      </label>
+        <Input name="description" autoComplete="off" />
+      </Label>
     </ActionButton>
   );
 };
@@ -152,9 +156,9 @@ const Selected = (props: {
   return (
     <SelectionBar count={chosen.size} noun="workspace" onClear={() => onChange(new Map())}>
       {chosen.size < wanted && (
-        <button type="button" className="link" onClick={() => choosing.run()}>
+        <Button look="link" onClick={() => choosing.run()}>
           {total > MAX_CHOSEN ? `Select the first ${MAX_CHOSEN}` : `Select all ${total}`}
-        </button>
+        </Button>
       )}
       <BulkActions deeds={deeds} chosen={chosen} onEnd={onChange} />
     </SelectionBar>
@@ -207,7 +211,7 @@ export const WorkspacesPage = () => {
       <Loaded query={query}>
         {(document) => (
           <>
-            <p className="pills">
+            <PillRow>
               {COUNTED.map((status) => {
                 const count = document.meta?.['status-counts']?.[status] ?? 0;
                 return count === 0 ? null : (
@@ -216,7 +220,7 @@ export const WorkspacesPage = () => {
                   </Pill>
                 );
               })}
-            </p>
+            </PillRow>
             {document.data.length === 0 ? (
               <Empty>
                 {Object.keys(filter).length > 0

@@ -3,18 +3,22 @@
  * (cross-signing). What was begun is in the address and in the records of the signer, and goes on from there.
  */
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { messageOf } from '../../api/api-problem.ts';
 import { useAction, useCapabilities, useSecretList } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { fieldsOf } from '../../components/action-button.tsx';
+import { Button } from '../../components/button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../../components/commands.tsx';
-import { FactList } from '../../components/data-table.tsx';
+import { FactList } from '../../components/fact-list.tsx';
+import { FormActions, Input, Label, Pair, SelectField } from '../../components/fields.tsx';
 import { formatTime } from '../../components/format.ts';
 import { Lifetime } from '../../components/lifetime.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Card, Empty, Page, Problem } from '../../components/page.tsx';
+import { PageLink } from '../../components/page-link.tsx';
+import { Code, Hint } from '../../components/text.tsx';
 import { certificateContents, subjectFields } from '../certificate-contents.ts';
 import type { IssuerInfo } from '../issuer/issuer.ts';
 import { nameOfIssuer, useIssuers } from '../issuer/issuers.ts';
@@ -99,34 +103,31 @@ const Signed = (
                   ['Subject', contents.subject],
                   ['Signed by', contents.issuer],
                   ['Expires', formatTime(contents.notAfter.getTime())],
-                  ['Serial number', <code key="serial">{serial}</code>],
+                  ['Serial number', <Code key="serial">{serial}</Code>],
                 ]}
               />
-              <div className="form-actions">
+              <FormActions>
                 {here === undefined && props.mayImport && (
-                  <button
-                    type="button"
-                    className="primary"
+                  <Button
+                    look="primary"
                     disabled={importing.isPending}
                     onClick={() => importing.run(pems)}
                   >
                     Import the certificate
-                  </button>
+                  </Button>
                 )}
                 {here === undefined && (
-                  <button type="button" onClick={() => props.onStep({ signed: '' })}>
-                    Sign another one
-                  </button>
+                  <Button onClick={() => props.onStep({ signed: '' })}>Sign another one</Button>
                 )}
                 {here !== undefined && (
-                  <Link
+                  <PageLink
                     to="/ui/certificates/$mount/issuer/$issuer"
                     params={{ mount, issuer: here }}
                   >
                     Go to the issuer
-                  </Link>
+                  </PageLink>
                 )}
-              </div>
+              </FormActions>
             </>
           );
         }}
@@ -176,28 +177,28 @@ const SignHere = (
           signers={signers}
           onChange={(next, issuer) => props.onStep({ signer: next, by: issuer ?? '' })}
         />
-        <div className="pair">
+        <Pair>
           <Lifetime name="ttl" label="Valid for" value={FIVE_YEARS} required />
-          <label>
+          <Label>
             Authorities that may follow below it (empty: any number)
-            <input name="max_path_length" autoComplete="off" pattern="\d*" inputMode="numeric" />
-          </label>
-        </div>
+            <Input name="max_path_length" autoComplete="off" pattern="\d*" inputMode="numeric" />
+          </Label>
+        </Pair>
         {!isPending && signers.length === 0 && (
-          <p className="hint">This authority has no other issuer that can sign.</p>
+          <Hint>This authority has no other issuer that can sign.</Hint>
         )}
         {by !== '' && !isAllowed && (
-          <p className="hint">This token may not have the key certified by this issuer.</p>
+          <Hint>This token may not have the key certified by this issuer.</Hint>
         )}
-        <div className="form-actions">
-          <button
+        <FormActions>
+          <Button
             type="submit"
-            className="primary"
+            look="primary"
             disabled={signing.isPending || by === '' || subject === undefined || !isAllowed}
           >
             {signing.isPending ? 'Working…' : 'Sign and import'}
-          </button>
-        </div>
+          </Button>
+        </FormActions>
         <Commands commands={commandsOf(mount, keyId, path)} />
       </form>
     </Card>
@@ -217,9 +218,9 @@ const KeyFields = (props: {
   onName: (name: string) => void;
 }) => (
   <Card title="Key">
-    <label>
+    <Label>
       Key that gets a certificate
-      <select value={props.keyId} onChange={({ target }) => props.onKey(target.value)}>
+      <SelectField value={props.keyId} onChange={({ target }) => props.onKey(target.value)}>
         {props.keys.map((one) => (
           <option key={one.id} value={one.id}>
             {[
@@ -229,8 +230,8 @@ const KeyFields = (props: {
             ].join(', ')}
           </option>
         ))}
-      </select>
-    </label>
+      </SelectField>
+    </Label>
     {props.known !== undefined && (
       <p>
         An issuer has this key. The new certificate has the same subject, {props.known}: clients
@@ -238,15 +239,15 @@ const KeyFields = (props: {
       </p>
     )}
     {props.isNamed && (
-      <label>
+      <Label>
         Name of the authority
-        <input
+        <Input
           required
           autoComplete="off"
           value={props.name}
           onChange={({ target }) => props.onName(target.value)}
         />
-      </label>
+      </Label>
     )}
   </Card>
 );
@@ -317,9 +318,9 @@ export const CertifyPage = () => {
     <Page
       title="Certify a key"
       lead={
-        <Link to="/ui/certificates/$mount" params={{ mount }} search={{ tab: 'issuers' }}>
+        <PageLink to="/ui/certificates/$mount" params={{ mount }} search={{ tab: 'issuers' }}>
           Issuers of {mount}
-        </Link>
+        </PageLink>
       }
     >
       <Loaded query={query}>

@@ -4,7 +4,9 @@ import { messageOf } from '../../api/api-problem.ts';
 import { useAction } from '../../api/queries.ts';
 import { callSecrets } from '../../api/secrets-api.ts';
 import { ActionButton } from '../../components/action-button.tsx';
+import { Button } from '../../components/button.tsx';
 import { secretsCurl, vaultCommand } from '../../components/commands.tsx';
+import { FormActions, Label, TextArea } from '../../components/fields.tsx';
 import { Card, Problem } from '../../components/page.tsx';
 import { saveFile } from '../../components/save-file.ts';
 import { requestFor, type Subject } from './certification.ts';
@@ -23,10 +25,10 @@ export const ImportSigned = ({ mount }: { mount: string }) => {
         vaultCommand(`vault write ${path} certificate=@signed.pem`),
       ]}
     >
-      <label>
+      <Label>
         Certificate and its chain in PEM
-        <textarea name="pem" className="code" rows={6} required />
-      </label>
+        <TextArea name="pem" isCode rows={6} required />
+      </Label>
     </ActionButton>
   );
 };
@@ -51,18 +53,14 @@ export const OutsideSigner = (props: {
         the certificate, which is imported with its chain.
       </p>
       {making.error !== null && <Problem>{messageOf(making.error)}</Problem>}
-      <div className="form-actions">
+      <FormActions>
         {props.mayRequest && (
-          <button
-            type="button"
-            disabled={making.isPending || subject === undefined}
-            onClick={() => making.run()}
-          >
+          <Button disabled={making.isPending || subject === undefined} onClick={() => making.run()}>
             Download the request
-          </button>
+          </Button>
         )}
         {props.mayImport && <ImportSigned mount={mount} />}
-      </div>
+      </FormActions>
     </Card>
   );
 };

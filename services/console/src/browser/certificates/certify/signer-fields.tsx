@@ -1,5 +1,6 @@
 /** The choice of the issuer that signs: an authority of this server, and one of its issuers that can sign. */
 import { useSecret } from '../../api/queries.ts';
+import { Label, Pair, SelectField } from '../../components/fields.tsx';
 import { nameOfIssuer, useIssuers } from '../issuer/issuers.ts';
 
 interface UiMounts {
@@ -43,27 +44,27 @@ export const SignerFields = (props: {
   const { signer, by, signers, onChange } = props;
   const authorities = useAuthorities();
   return (
-    <div className="pair">
-      <label>
+    <Pair>
+      <Label>
         Authority that signs
-        <select value={signer} onChange={({ target }) => onChange(target.value, undefined)}>
+        <SelectField value={signer} onChange={({ target }) => onChange(target.value, undefined)}>
           {(authorities.includes(signer) ? authorities : [signer, ...authorities]).map((path) => (
             <option key={path} value={path}>
               {path}
             </option>
           ))}
-        </select>
-      </label>
-      <label>
+        </SelectField>
+      </Label>
+      <Label>
         Its issuer
-        <select value={by} onChange={({ target }) => onChange(signer, target.value)}>
+        <SelectField value={by} onChange={({ target }) => onChange(signer, target.value)}>
           {signers.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}
             </option>
           ))}
-        </select>
-      </label>
-    </div>
+        </SelectField>
+      </Label>
+    </Pair>
   );
 };

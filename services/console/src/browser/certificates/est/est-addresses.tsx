@@ -2,6 +2,7 @@
 import { type Command, Commands } from '../../components/commands.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { Code, Hint } from '../../components/text.tsx';
 import type { EstConfig } from './est-config.ts';
 
 interface Served {
@@ -68,7 +69,7 @@ export const EstAddresses = ({ config }: { config: EstConfig }) => {
             title: 'Address',
             cell: ({ label }) => (
               <>
-                <code>{addressOf(label)}</code>{' '}
+                <Code>{addressOf(label)}</Code>{' '}
                 <CopyButton
                   text={addressOf(label)}
                   label={`Copy the address ${label === '' ? 'without a label' : `of ${label}`}`}
@@ -81,10 +82,10 @@ export const EstAddresses = ({ config }: { config: EstConfig }) => {
       {first !== undefined && config.enabled && (
         <>
           {location.protocol !== 'https:' && (
-            <p className="hint">
+            <Hint>
               This page was not opened by TLS. Devices need TLS: in their addresses, write https and
               the name and port of the server for it.
-            </p>
+            </Hint>
           )}
           <Commands commands={enrolment(first.label)} />
         </>

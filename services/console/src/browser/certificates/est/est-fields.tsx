@@ -1,5 +1,7 @@
 /** The fields of how an authority serves EST. */
 import { useSecret, useSecretList } from '../../api/queries.ts';
+import { Details, Summary } from '../../components/details.tsx';
+import { FieldSet, Input, Label, Pair, TextArea } from '../../components/fields.tsx';
 import { Select } from '../../components/select.tsx';
 import { Choice } from '../../editing/choice.tsx';
 import { AUDIT_FIELDS, type EstValues } from './est-config.ts';
@@ -21,7 +23,7 @@ const Policies = ({ mount, values }: { mount: string; values: EstValues }) => {
   const roles = data?.keys ?? [];
   return (
     <>
-      <label>
+      <Label>
         Without a label
         <Select
           name="default_path_policy"
@@ -32,18 +34,18 @@ const Policies = ({ mount, values }: { mount: string; values: EstValues }) => {
             ...roles.map((role) => [`role:${role}`, `by the role ${role}`] as const),
           ]}
         />
-      </label>
-      <label>
+      </Label>
+      <Label>
         Labels: on each line a label, a space, and “role:NAME” or “sign-verbatim”
-        <textarea
+        <TextArea
           name="labels"
-          className="code"
+          isCode
           rows={3}
           spellCheck={false}
           placeholder="printers role:device"
           defaultValue={values.labels}
         />
-      </label>
+      </Label>
     </>
   );
 };
@@ -51,7 +53,7 @@ const Policies = ({ mount, values }: { mount: string; values: EstValues }) => {
 const Authentication = ({ values }: { values: EstValues }) => {
   const methods = useCertificateMethods();
   return (
-    <fieldset>
+    <FieldSet>
       <legend>Who may enroll</legend>
       <Choice name="takes_token" isTicked={values.takes_token}>
         Whoever sends a token as the password of HTTP Basic, as far as its policies allow
@@ -59,28 +61,22 @@ const Authentication = ({ values }: { values: EstValues }) => {
       <Choice name="takes_certificate" isTicked={values.takes_certificate}>
         Whoever shows a certificate to the server
       </Choice>
-      <label>
+      <Label>
         Certificates of these issuers, by id or name, one on each line (empty: all whose key is
         here)
-        <textarea
-          name="issuers"
-          className="code"
-          rows={2}
-          spellCheck={false}
-          defaultValue={values.issuers}
-        />
-      </label>
-      <div className="pair">
-        <label>
+        <TextArea name="issuers" isCode rows={2} spellCheck={false} defaultValue={values.issuers} />
+      </Label>
+      <Pair>
+        <Label>
           And of these holders
           <Select name="accessor" value={values.accessor} options={[['', 'all'], ...methods]} />
-        </label>
-        <label>
+        </Label>
+        <Label>
           By this role of it (empty: any)
-          <input name="cert_role" autoComplete="off" defaultValue={values.cert_role} />
-        </label>
-      </div>
-    </fieldset>
+          <Input name="cert_role" autoComplete="off" defaultValue={values.cert_role} />
+        </Label>
+      </Pair>
+    </FieldSet>
   );
 };
 
@@ -94,16 +90,16 @@ export const EstFields = ({ mount, values }: { mount: string; values: EstValues 
     </Choice>
     <Policies mount={mount} values={values} />
     <Authentication values={values} />
-    <details>
-      <summary>Audit log</summary>
-      <fieldset>
+    <Details hasFields>
+      <Summary>Audit log</Summary>
+      <FieldSet>
         <legend>Written of each request</legend>
         {AUDIT_FIELDS.map(([field, words]) => (
           <Choice key={field} name={field} isTicked={values[field]}>
             {words}
           </Choice>
         ))}
-      </fieldset>
-    </details>
+      </FieldSet>
+    </Details>
   </>
 );

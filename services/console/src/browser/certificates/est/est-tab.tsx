@@ -2,11 +2,13 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useCapabilities, useSecret } from '../../api/queries.ts';
 import { Commands, secretsCurl, vaultCommand } from '../../components/commands.tsx';
-import { FactList } from '../../components/data-table.tsx';
+import { FactList } from '../../components/fact-list.tsx';
+import { FormActions } from '../../components/fields.tsx';
 import { formatTime } from '../../components/format.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { Card } from '../../components/page.tsx';
 import { Pill } from '../../components/pill.tsx';
+import { Hint } from '../../components/text.tsx';
 import { EditButton } from '../../editing/edit-button.tsx';
 import { secretTarget } from '../../editing/edit-target.ts';
 import { EstAddresses } from './est-addresses.tsx';
@@ -38,10 +40,10 @@ export const EstTab = () => {
         title="EST"
         actions={<Pill tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'on' : 'off'}</Pill>}
       >
-        <p className="hint">
+        <Hint>
           Enrolment over Secure Transport: a device fetches the certificates of the authority, gets
           its own for a certificate request, and renews it.
-        </p>
+        </Hint>
         <Loaded query={query}>
           {(config) =>
             config !== null && (
@@ -65,7 +67,7 @@ export const EstTab = () => {
           }
         </Loaded>
         {may(path, 'update') && (
-          <div className="form-actions">
+          <FormActions>
             <EditButton
               edits="est"
               label="Change EST"
@@ -80,7 +82,7 @@ export const EstTab = () => {
                 ),
               ]}
             />
-          </div>
+          </FormActions>
         )}
         <Commands commands={[secretsCurl('GET', path), vaultCommand(`vault read ${path}`)]} />
       </Card>

@@ -4,12 +4,15 @@ import { mountAddress } from '../../api/mount-address.ts';
 import { useCapabilities, useSecret } from '../../api/queries.ts';
 import { Commands, secretsCurl, vaultCommand } from '../../components/commands.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { FactList } from '../../components/data-table.tsx';
+import { Details, Summary } from '../../components/details.tsx';
+import { FactList } from '../../components/fact-list.tsx';
+import { FormActions, Input, Label, Pair, TextArea } from '../../components/fields.tsx';
 import { formatTime } from '../../components/format.ts';
 import { Lifetime } from '../../components/lifetime.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Card } from '../../components/page.tsx';
 import { Pill } from '../../components/pill.tsx';
+import { Code, Hint } from '../../components/text.tsx';
 import { Choice } from '../../editing/choice.tsx';
 import { EditButton } from '../../editing/edit-button.tsx';
 import { secretTarget } from '../../editing/edit-target.ts';
@@ -37,16 +40,10 @@ const certificateWords = (pem: string): string => {
 };
 
 const PemField = (props: { name: keyof PolicyValues; label: string; value: string }) => (
-  <label>
+  <Label>
     {props.label}
-    <textarea
-      name={props.name}
-      className="code"
-      rows={3}
-      spellCheck={false}
-      defaultValue={props.value}
-    />
-  </label>
+    <TextArea name={props.name} isCode rows={3} spellCheck={false} defaultValue={props.value} />
+  </Label>
 );
 
 const ServiceFields = ({ values, hasClient }: { values: PolicyValues; hasClient: boolean }) => (
@@ -54,19 +51,19 @@ const ServiceFields = ({ values, hasClient }: { values: PolicyValues; hasClient:
     <Choice name="enabled" isTicked={values.enabled}>
       The service decides about requests that ask for it
     </Choice>
-    <div className="pair">
-      <label>
+    <Pair>
+      <Label>
         Address of the service
-        <input
+        <Input
           name="external_service_url"
           type="url"
           autoComplete="off"
           placeholder="https://policy.example/decide"
           defaultValue={values.external_service_url}
         />
-      </label>
+      </Label>
       <Lifetime name="timeout" required label="It answers within" value={values.timeout} />
-    </div>
+    </Pair>
     <PemField
       name="trusted_ca"
       label="Authorities that its certificate comes from, in PEM"
@@ -91,27 +88,17 @@ const ServiceFields = ({ values, hasClient }: { values: PolicyValues; hasClient:
         Show it no certificate any more
       </Choice>
     )}
-    <details>
-      <summary>What it learns of the requester</summary>
-      <label>
+    <Details hasFields>
+      <Summary>What it learns of the requester</Summary>
+      <Label>
         About the entity, as a JMESPath (empty: nothing, @: everything)
-        <input
-          name="entity_jmespath"
-          className="code"
-          autoComplete="off"
-          defaultValue={values.entity_jmespath}
-        />
-      </label>
-      <label>
+        <Input name="entity_jmespath" autoComplete="off" defaultValue={values.entity_jmespath} />
+      </Label>
+      <Label>
         About its groups, as a JMESPath
-        <input
-          name="group_jmespath"
-          className="code"
-          autoComplete="off"
-          defaultValue={values.group_jmespath}
-        />
-      </label>
-    </details>
+        <Input name="group_jmespath" autoComplete="off" defaultValue={values.group_jmespath} />
+      </Label>
+    </Details>
   </>
 );
 
@@ -147,7 +134,7 @@ const Addresses = ({ mount }: { mount: string }) => (
         return [
           words,
           <span key={path}>
-            <code>{address}</code>{' '}
+            <Code>{address}</Code>{' '}
             <CopyButton text={address} label={`Copy the address of ${path}`} />
           </span>,
         ] as const;
@@ -155,7 +142,7 @@ const Addresses = ({ mount }: { mount: string }) => (
       [
         'ACME',
         <span key="acme">
-          <code>{`${mountAddress(mount)}/external-policy/acme/directory`}</code>{' '}
+          <Code>{`${mountAddress(mount)}/external-policy/acme/directory`}</Code>{' '}
           <CopyButton
             text={`${mountAddress(mount)}/external-policy/acme/directory`}
             label="Copy the address of ACME"
@@ -178,10 +165,10 @@ export const PolicyTab = () => {
         title="External policy"
         actions={<Pill tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'on' : 'off'}</Pill>}
       >
-        <p className="hint">
+        <Hint>
           A service of your own decides which certificates are issued, in place of roles. It never
           gets a private key, and its decision is checked before it is signed.
-        </p>
+        </Hint>
         <Loaded query={query}>
           {(service) =>
             service !== null && (
@@ -206,7 +193,7 @@ export const PolicyTab = () => {
           }
         </Loaded>
         {may(path, 'update') && (
-          <div className="form-actions">
+          <FormActions>
             <EditButton
               edits="policy-service"
               label="Change the service"
@@ -226,7 +213,7 @@ export const PolicyTab = () => {
                 ),
               ]}
             />
-          </div>
+          </FormActions>
         )}
         <Commands commands={[secretsCurl('GET', path), vaultCommand(`vault read ${path}`)]} />
       </Card>

@@ -4,6 +4,7 @@ import { useSecret } from '../../api/queries.ts';
 import { callSecrets } from '../../api/secrets-api.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { secretsCurl, vaultCommand } from '../../components/commands.tsx';
+import { FormActions } from '../../components/fields.tsx';
 import { Card } from '../../components/page.tsx';
 import { ReasonField } from '../reason-field.tsx';
 import type { Issuer } from './issuer.ts';
@@ -123,10 +124,10 @@ export const EndIssuer = (
         Both are for good. An issuer that a successor has replaced only stops issuing, among the
         issuers of the authority, and is deleted when its last certificate has expired.
       </p>
-      <div className="form-actions">
+      <FormActions>
         {isRevocable && <RevokeIssuer {...ended} />}
         {mayDelete && <DeleteIssuer {...ended} />}
-      </div>
+      </FormActions>
     </Card>
   );
 };

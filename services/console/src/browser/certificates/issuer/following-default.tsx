@@ -1,6 +1,7 @@
 /** Whether an issuer that is added becomes the default by itself. */
 import { useCapabilities, useSecret } from '../../api/queries.ts';
 import { vaultCommand } from '../../components/commands.tsx';
+import { FormActions } from '../../components/fields.tsx';
 import { Choice } from '../../editing/choice.tsx';
 import { EditButton } from '../../editing/edit-button.tsx';
 import { secretTarget } from '../../editing/edit-target.ts';
@@ -18,7 +19,7 @@ export const FollowingDefault = ({ mount }: { mount: string }) => {
   // The engine takes the rule only together with a default.
   if (!data || data.default === '') return null;
   return (
-    <div className="form-actions">
+    <FormActions>
       <span>
         {data.default_follows_latest_issuer
           ? 'A new issuer becomes the default by itself, without a preview.'
@@ -29,7 +30,7 @@ export const FollowingDefault = ({ mount }: { mount: string }) => {
           edits="default-issuer"
           label="Change how the default follows"
           title="When an issuer is added"
-          className="small"
+          look="small"
           target={secretTarget<DefaultIssuer>(path)}
           valuesOf={({ default_follows_latest_issuer: follows }) => ({
             default_follows_latest_issuer: follows,
@@ -48,6 +49,6 @@ export const FollowingDefault = ({ mount }: { mount: string }) => {
           ]}
         />
       )}
-    </div>
+    </FormActions>
   );
 };

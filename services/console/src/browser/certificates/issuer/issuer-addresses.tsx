@@ -1,6 +1,7 @@
 /** The addresses that certificates of one issuer name, in place of those of the authority. */
 import { vaultCommand } from '../../components/commands.tsx';
-import { FactList } from '../../components/data-table.tsx';
+import { FactList } from '../../components/fact-list.tsx';
+import { FormActions } from '../../components/fields.tsx';
 import { Card } from '../../components/page.tsx';
 import { Choice } from '../../editing/choice.tsx';
 import { EditButton } from '../../editing/edit-button.tsx';
@@ -40,7 +41,7 @@ export const IssuerAddresses = (props: { mount: string; issuer: Issuer; mayChang
         <p>Its certificates name the addresses of the authority, which are among its settings.</p>
       )}
       {props.mayChange && (
-        <div className="form-actions">
+        <FormActions>
           <EditButton
             edits="issuer-addresses"
             label="Change its addresses"
@@ -66,7 +67,7 @@ export const IssuerAddresses = (props: { mount: string; issuer: Issuer; mayChang
             )}
             commands={() => [vaultCommand(`vault patch ${path} crl_distribution_points=…`)]}
           />
-        </div>
+        </FormActions>
       )}
     </Card>
   );

@@ -1,12 +1,15 @@
 /** One issuer: its certificate, its settings and addresses, and its end. */
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useCapabilities, useSecret, useSecretList } from '../../api/queries.ts';
 import { Commands, secretsCurl, vaultCommand } from '../../components/commands.tsx';
-import { FactList } from '../../components/data-table.tsx';
+import { FactList } from '../../components/fact-list.tsx';
+import { FormActions } from '../../components/fields.tsx';
 import { formatTime } from '../../components/format.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { Card, Empty, Page } from '../../components/page.tsx';
+import { PageLink } from '../../components/page-link.tsx';
 import { Pill } from '../../components/pill.tsx';
+import { Code } from '../../components/text.tsx';
 import { certificateContents } from '../certificate-contents.ts';
 import { Download } from '../download.tsx';
 import { ValidityBar } from '../validity-bar.tsx';
@@ -36,7 +39,7 @@ const Certificate = (props: { mount: string; issuer: Issuer; info: IssuerInfo | 
       <ValidityBar from={contents.notBefore.toISOString()} to={contents.notAfter.toISOString()} />
       <FactList
         facts={[
-          ['Id', <code key="id">{issuer.issuer_id}</code>],
+          ['Id', <Code key="id">{issuer.issuer_id}</Code>],
           ['Subject', contents.subject],
           ['Signed by', contents.issuer],
           ['Key', contents.key],
@@ -51,10 +54,10 @@ const Certificate = (props: { mount: string; issuer: Issuer; info: IssuerInfo | 
             : []),
           ...(info === undefined
             ? []
-            : [['Serial number', <code key="serial">{info.serial_number}</code>] as const]),
+            : [['Serial number', <Code key="serial">{info.serial_number}</Code>] as const]),
         ]}
       />
-      <div className="form-actions">
+      <FormActions>
         <Download
           name={`${issuer.issuer_name || issuer.issuer_id}.pem`}
           content={issuer.certificate}
@@ -65,7 +68,7 @@ const Certificate = (props: { mount: string; issuer: Issuer; info: IssuerInfo | 
           content={issuer.ca_chain.join('\n')}
           label="chain"
         />
-      </div>
+      </FormActions>
       <Commands
         commands={[
           secretsCurl('GET', `${mount}/issuer/${issuer.issuer_id}`),
@@ -124,9 +127,9 @@ export const IssuerPage = () => {
     <Page
       title={name}
       lead={
-        <Link to="/ui/certificates/$mount" params={{ mount }} search={{ tab: 'issuers' }}>
+        <PageLink to="/ui/certificates/$mount" params={{ mount }} search={{ tab: 'issuers' }}>
           Issuers of {mount}
-        </Link>
+        </PageLink>
       }
     >
       <Loaded query={query}>

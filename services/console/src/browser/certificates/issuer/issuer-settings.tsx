@@ -1,6 +1,8 @@
 /** The uses and the name of an issuer, and how its certificates and lists are made. */
 import { vaultCommand } from '../../components/commands.tsx';
-import { FactList } from '../../components/data-table.tsx';
+import { Details, Summary } from '../../components/details.tsx';
+import { FactList } from '../../components/fact-list.tsx';
+import { FieldSet, FormActions, Input, Label, Pair, TextArea } from '../../components/fields.tsx';
 import { Card } from '../../components/page.tsx';
 import { Select } from '../../components/select.tsx';
 import { Choice } from '../../editing/choice.tsx';
@@ -77,33 +79,33 @@ const changedSettings = (changed: Partial<Values>, newest: Issuer): object => {
 
 const SettingsFields = ({ values, keyType }: { values: Values; keyType: string }) => (
   <>
-    <label>
+    <Label>
       Name
-      <input
+      <Input
         name="issuer_name"
         autoComplete="off"
         pattern="[A-Za-z0-9_\-.]*"
         defaultValue={values.issuer_name}
       />
-    </label>
-    <fieldset>
+    </Label>
+    <FieldSet>
       <legend>Used for</legend>
       {USES.map(([use, words]) => (
         <Choice key={use} name={use} isTicked={values[use]}>
           {words}
         </Choice>
       ))}
-    </fieldset>
-    <div className="pair">
-      <label>
+    </FieldSet>
+    <Pair>
+      <Label>
         Certificates that would outlive it
         <Select
           name="leaf_not_after_behavior"
           value={values.leaf_not_after_behavior}
           options={Object.entries(OUTLIVING)}
         />
-      </label>
-      <label>
+      </Label>
+      <Label>
         Signature of revocation lists
         <Select
           name="revocation_signature_algorithm"
@@ -113,29 +115,29 @@ const SettingsFields = ({ values, keyType }: { values: Values; keyType: string }
             ...(ALGORITHMS[keyType] ?? []).map((one) => [one, one] as const),
           ]}
         />
-      </label>
-    </div>
-    <details>
-      <summary>Chain and checks</summary>
-      <label>
+      </Label>
+    </Pair>
+    <Details hasFields>
+      <Summary>Chain and checks</Summary>
+      <Label>
         Chain in place of the one that is found: ids or names, one on each line, “self” first
-        <textarea
+        <TextArea
           name="manual_chain"
-          className="code"
+          isCode
           rows={3}
           spellCheck={false}
           defaultValue={values.manual_chain}
         />
-      </label>
-      <fieldset>
+      </Label>
+      <FieldSet>
         <legend>Not checked before it signs</legend>
         {CHECKS.map(([check, words]) => (
           <Choice key={check} name={check} isTicked={values[check]}>
             {words}
           </Choice>
         ))}
-      </fieldset>
-    </details>
+      </FieldSet>
+    </Details>
   </>
 );
 
@@ -179,7 +181,7 @@ export const IssuerSettings = (props: {
         ]}
       />
       {props.mayChange && (
-        <div className="form-actions">
+        <FormActions>
           <EditButton
             edits="issuer-settings"
             label="Change the settings"
@@ -190,7 +192,7 @@ export const IssuerSettings = (props: {
             fields={(values) => <SettingsFields values={values} keyType={keyType} />}
             commands={() => [vaultCommand(`vault patch ${path} leaf_not_after_behavior=truncate`)]}
           />
-        </div>
+        </FormActions>
       )}
     </Card>
   );

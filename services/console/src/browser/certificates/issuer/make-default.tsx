@@ -4,6 +4,7 @@ import { callSecrets } from '../../api/secrets-api.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { secretsCurl, vaultCommand } from '../../components/commands.tsx';
 import { formatTime } from '../../components/format.ts';
+import { Code } from '../../components/text.tsx';
 import type { AddressLists } from '../address-lists.tsx';
 import { certificateContents } from '../certificate-contents.ts';
 import { type Issuer, OUTLIVING } from './issuer.ts';
@@ -88,7 +89,7 @@ const Preview = (props: { mount: string; next: NamedIssuer; former: NamedIssuer 
         <li>
           {lists.join(', ')} becomes the list of {next.name}. Certificates of {former.name} that
           name this address no longer find the list of their issuer there: name an address with{' '}
-          <code>{'{{issuer_id}}'}</code> before, among the settings.
+          <Code>{'{{issuer_id}}'}</Code> before, among the settings.
         </li>
       )}
     </ul>

@@ -2,9 +2,19 @@
 import { useState } from 'react';
 import { callSecrets } from '../../api/secrets-api.ts';
 import { ActionButton } from '../../components/action-button.tsx';
+import { Callout } from '../../components/callout.tsx';
 import { secretsCurl, vaultCommand } from '../../components/commands.tsx';
+import {
+  ChoiceLabel,
+  FormActions,
+  Input,
+  Label,
+  Pair,
+  TextArea,
+} from '../../components/fields.tsx';
 import { Lifetime } from '../../components/lifetime.tsx';
 import { Card } from '../../components/page.tsx';
+import { Code } from '../../components/text.tsx';
 import { Download } from '../download.tsx';
 
 const FIVE_YEARS = '43800h';
@@ -26,9 +36,9 @@ export const SignAuthority = ({ mount, id }: { mount: string; id: string }) => {
         of this server is certified where its key is.
       </p>
       {signed !== undefined && (
-        <div role="status" className="hindrance" aria-label="Signed">
+        <Callout role="status" aria-label="Signed">
           <p>
-            Signed as <code>{signed.serial_number}</code>. The authority that has sent the request
+            Signed as <Code>{signed.serial_number}</Code>. The authority that has sent the request
             gets the certificate with its chain.
           </p>
           <Download
@@ -36,9 +46,9 @@ export const SignAuthority = ({ mount, id }: { mount: string; id: string }) => {
             content={[signed.certificate, ...(signed.ca_chain ?? [])].join('\n')}
             label="certificate and chain"
           />
-        </div>
+        </Callout>
       )}
-      <div className="form-actions">
+      <FormActions>
         <ActionButton
           label="Sign a certificate request"
           title="Sign the request of an authority"
@@ -64,27 +74,27 @@ export const SignAuthority = ({ mount, id }: { mount: string; id: string }) => {
           ]}
         >
           <p>Whoever has the key of the request then issues certificates that chain to this one.</p>
-          <label>
+          <Label>
             Certificate request in PEM
-            <textarea name="csr" className="code" rows={6} required spellCheck={false} />
-          </label>
-          <label className="choice">
+            <TextArea name="csr" isCode rows={6} required spellCheck={false} />
+          </Label>
+          <ChoiceLabel>
             <input type="checkbox" name="takes_subject" defaultChecked /> With the subject and the
             names of the request
-          </label>
-          <div className="pair">
-            <label>
+          </ChoiceLabel>
+          <Pair>
+            <Label>
               Name, where the request's is not taken
-              <input name="common_name" autoComplete="off" />
-            </label>
+              <Input name="common_name" autoComplete="off" />
+            </Label>
             <Lifetime name="ttl" label="Valid for" value={FIVE_YEARS} required />
-            <label>
+            <Label>
               Authorities that may follow below it (empty: any number)
-              <input name="max_path_length" autoComplete="off" pattern="\d*" inputMode="numeric" />
-            </label>
-          </div>
+              <Input name="max_path_length" autoComplete="off" pattern="\d*" inputMode="numeric" />
+            </Label>
+          </Pair>
         </ActionButton>
-      </div>
+      </FormActions>
     </Card>
   );
 };

@@ -1,6 +1,8 @@
 /** The kinds of keys that an engine makes, and the field that chooses one. */
 
 /** Words of each kind, with the parameters that ask for it. */
+import { Label, SelectField } from '../../components/fields.tsx';
+
 const KEY_KINDS = {
   'ec-256': ['ECDSA with P-256', { key_type: 'ec', key_bits: 256 }],
   'ec-384': ['ECDSA with P-384', { key_type: 'ec', key_bits: 384 }],
@@ -22,14 +24,14 @@ export const keyParameters = (name: string): object => (isKeyKind(name) ? KEY_KI
 
 /** A field named "key". */
 export const KeyKindField = () => (
-  <label>
+  <Label>
     Key
-    <select name="key" defaultValue="ec-256">
+    <SelectField name="key" defaultValue="ec-256">
       {Object.entries(KEY_KINDS).map(([value, [title]]) => (
         <option key={value} value={value}>
           {title}
         </option>
       ))}
-    </select>
-  </label>
+    </SelectField>
+  </Label>
 );

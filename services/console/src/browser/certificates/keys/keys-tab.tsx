@@ -1,14 +1,17 @@
 /** Keys of an authority: which issuers use each, and what is done with it. */
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useCapabilities, useSecret, useSecretList } from '../../api/queries.ts';
 import { callSecrets } from '../../api/secrets-api.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../../components/commands.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { Input, Label } from '../../components/fields.tsx';
 import { useListPage } from '../../components/list-page.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { Card } from '../../components/page.tsx';
+import { PageLink } from '../../components/page-link.tsx';
 import { Pill } from '../../components/pill.tsx';
+import { Code, Hint } from '../../components/text.tsx';
 import { EditButton } from '../../editing/edit-button.tsx';
 import { secretTarget } from '../../editing/edit-target.ts';
 import type { Issuer, IssuerInfo } from '../issuer/issuer.ts';
@@ -26,9 +29,9 @@ const IssuerLink = (props: { mount: string; id: string; info: IssuerInfo | undef
   const { mount, id, info } = props;
   const { data: issuer } = useSecret<Issuer>(`${mount}/issuer/${id}`);
   return (
-    <Link to="/ui/certificates/$mount/issuer/$issuer" params={{ mount, issuer: id }}>
+    <PageLink to="/ui/certificates/$mount/issuer/$issuer" params={{ mount, issuer: id }}>
       {nameOfIssuer(id, info, issuer)}
-    </Link>
+    </PageLink>
   );
 };
 
@@ -37,7 +40,7 @@ const RenameKey = ({ path, authorityKey }: { path: string; authorityKey: Authori
     edits="key"
     label="Rename"
     name={`Rename the key ${nameOfKey(authorityKey)}`}
-    className="small"
+    look="small"
     title={`Rename the key ${nameOfKey(authorityKey)}`}
     target={secretTarget<{ readonly key_name: string }>(path)}
     valuesOf={({ key_name }) => ({ key_name })}
@@ -45,15 +48,15 @@ const RenameKey = ({ path, authorityKey }: { path: string; authorityKey: Authori
     fields={(values) => (
       <>
         <p>Requests that name it by its former name are refused; its id stays.</p>
-        <label>
+        <Label>
           Name
-          <input
+          <Input
             name="key_name"
             autoComplete="off"
             pattern="[A-Za-z0-9_\-.]*"
             defaultValue={values.key_name}
           />
-        </label>
+        </Label>
       </>
     )}
     commands={() => [vaultCommand(`vault write ${path} key_name=…`)]}
@@ -67,7 +70,7 @@ const MakeDefault = ({ mount, authorityKey }: { mount: string; authorityKey: Aut
     <ActionButton
       label="Make it the default"
       name={`Make it the default: the key ${nameOfKey(authorityKey)}`}
-      className="small"
+      look="small"
       title={`Make the key ${nameOfKey(authorityKey)} the default?`}
       confirm="Make it the default"
       act={() => callSecrets('POST', path, { body: { default: id } })}
@@ -90,7 +93,7 @@ const DeleteKey = ({ path, authorityKey }: { path: string; authorityKey: Authori
     <ActionButton
       label="Delete"
       name={`Delete the key ${name}`}
-      className="small danger"
+      look="small danger"
       tone="danger"
       title={`Delete the key ${name}?`}
       confirm="Delete it"
@@ -153,9 +156,9 @@ const Users = (props: {
       {mayCertify && (
         <>
           {' · '}
-          <Link to="/ui/certificates/$mount/certify" params={{ mount }} search={{ key: keyId }}>
+          <PageLink to="/ui/certificates/$mount/certify" params={{ mount }} search={{ key: keyId }}>
             Have it certified
-          </Link>
+          </PageLink>
         </>
       )}
     </>
@@ -175,10 +178,10 @@ export const KeysTab = () => {
     Object.keys(infos).filter((id) => infos[id]?.key_id === keyId);
   return (
     <Card title="Keys">
-      <p className="hint">
+      <Hint>
         Private keys stay in the engine. A key that an issuer uses can be deleted once that issuer
         is deleted.
-      </p>
+      </Hint>
       <NewKey mount={mount} />
       <Loaded query={query}>
         {() => (
@@ -194,7 +197,7 @@ export const KeysTab = () => {
                 isName: true,
                 cell: (one) => (
                   <>
-                    {one.key_name || <code>{one.id}</code>}{' '}
+                    {one.key_name || <Code>{one.id}</Code>}{' '}
                     {one.is_default && <Pill tone="good">default</Pill>}
                   </>
                 ),

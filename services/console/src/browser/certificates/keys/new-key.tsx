@@ -4,6 +4,7 @@ import { useCapabilities } from '../../api/queries.ts';
 import { callSecrets } from '../../api/secrets-api.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { secretsCurl, vaultCommand } from '../../components/commands.tsx';
+import { FormActions, Input, Label, Pair, TextArea } from '../../components/fields.tsx';
 import { ShownOnce } from '../../components/shown-once.tsx';
 import { Choice } from '../../editing/choice.tsx';
 import { Download } from '../download.tsx';
@@ -19,10 +20,10 @@ interface NewKey {
 const NAME = '[A-Za-z0-9_\\-.]*';
 
 const NameField = () => (
-  <label>
+  <Label>
     Name (optional)
-    <input name="key_name" autoComplete="off" pattern={NAME} />
-  </label>
+    <Input name="key_name" autoComplete="off" pattern={NAME} />
+  </Label>
 );
 
 const GenerateKey = (props: {
@@ -56,10 +57,10 @@ const GenerateKey = (props: {
       <p>
         A key is of use once an issuer has a certificate for it. Until then nothing is signed by it.
       </p>
-      <div className="pair">
+      <Pair>
         <NameField />
         <KeyKindField />
-      </div>
+      </Pair>
       {mayKeep && mayGiveOut && (
         <Choice name="is_given_out" isTicked={false}>
           Show the private key once: whoever has it can issue in the name of the authority
@@ -92,17 +93,17 @@ const ImportKey = ({ mount }: { mount: string }) => {
         already keeps its name.
       </p>
       <NameField />
-      <label>
+      <Label>
         Private key in PEM, without a password
-        <textarea
+        <TextArea
           name="pem_bundle"
-          className="code"
+          isCode
           rows={6}
           required
           spellCheck={false}
           autoComplete="off"
         />
-      </label>
+      </Label>
     </ActionButton>
   );
 };
@@ -124,21 +125,21 @@ export const NewKey = ({ mount }: { mount: string }) => {
           <ShownOnce what="the private key" secret={made.private_key} label="New private key">
             It is the key {made.key_name || made.key_id}.
           </ShownOnce>
-          <div className="form-actions">
+          <FormActions>
             <Download
               name={`${made.key_name || made.key_id}-key.pem`}
               content={made.private_key}
               label="the private key"
             />
-          </div>
+          </FormActions>
         </>
       )}
-      <div className="form-actions">
+      <FormActions>
         {(mayKeep || mayGiveOut) && (
           <GenerateKey mount={mount} mayKeep={mayKeep} mayGiveOut={mayGiveOut} onMade={setMade} />
         )}
         {may(imported, 'update') && <ImportKey mount={mount} />}
-      </div>
+      </FormActions>
     </>
   );
 };

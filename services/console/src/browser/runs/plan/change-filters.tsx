@@ -1,4 +1,8 @@
 /** Filters of a plan: by action, by address, and the groups of its list. */
+
+import { Button } from '../../components/button.tsx';
+import { Input, SelectField } from '../../components/fields.tsx';
+import styles from './change-filters.module.css';
 import { KIND_WORDS } from './changed-thing.tsx';
 import { CHANGE_KINDS, type ChangeKind, type ResourceChange } from './planned-changes.ts';
 
@@ -33,32 +37,31 @@ export const ChangeFilters = (props: {
     ['drift', 'Drift', props.drift],
   ];
   return (
-    <search className="change-filters" aria-label="Changes">
-      <div className="chips">
+    <search className={styles['change-filters']} aria-label="Changes">
+      <div className={styles['chips']}>
         {chips
           .filter(([kind, , count]) => count > 0 || kind === 'all')
           .map(([kind, title, count]) => (
-            <button
+            <Button
               key={kind}
-              type="button"
-              className={`chip ${kind}`}
+              className={styles['chip']}
               aria-pressed={filter.kind === kind}
               onClick={() => onFilter({ ...filter, kind })}
             >
-              {title} <span className="chip-count">{count.toLocaleString()}</span>
-            </button>
+              {title} <span>{count.toLocaleString()}</span>
+            </Button>
           ))}
       </div>
       {changes.length > 1 && (
-        <div className="change-search">
-          <input
+        <div className={styles['search']}>
+          <Input
             type="search"
             aria-label="Part of the address"
             placeholder="Search by address"
             value={filter.text}
             onChange={({ target }) => onFilter({ ...filter, text: target.value })}
           />
-          <select
+          <SelectField
             aria-label="Grouped by"
             value={filter.group}
             onChange={({ target }) =>
@@ -67,7 +70,7 @@ export const ChangeFilters = (props: {
           >
             <option value="action">by action</option>
             <option value="module">by module</option>
-          </select>
+          </SelectField>
         </div>
       )}
     </search>

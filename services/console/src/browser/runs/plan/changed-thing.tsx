@@ -1,5 +1,8 @@
 /** A resource or an output that changes: one line, and its values below when it is open. */
 import { useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Code, Hint, Lines } from '../../components/text.tsx';
+import styles from './changed-thing.module.css';
 import type { ChangeKind, ResourceChange } from './planned-changes.ts';
 import type { ValueChange } from './value-changes.ts';
 
@@ -36,25 +39,33 @@ export const KIND_WORDS: Readonly<Record<ChangeKind, KindWords>> = {
 };
 
 const Values = ({ values }: { values: readonly ValueChange[] }) => (
-  <ul className="value-changes">
+  <ul className={styles['values']}>
     {values.map(({ path, before, after, lines }) => (
-      <li key={`${path} ${before === undefined}`}>
-        <code>{path}</code>
+      <li key={`${path} ${before === undefined}`} className={styles['value']}>
+        <Code className={styles['path']}>{path}</Code>
         {lines === undefined ? (
           <>
-            {before !== undefined && <del>{before}</del>}
+            {before !== undefined && <del className={styles['before']}>{before}</del>}
             {before !== undefined && after !== undefined && <span aria-hidden="true"> → </span>}
-            {after !== undefined && <ins>{after}</ins>}
+            {after !== undefined && <ins className={styles['after']}>{after}</ins>}
           </>
         ) : (
-          <pre className="value-lines">
+          <Lines className={styles['lines']}>
             {lines.map(({ sign, text }, at) => {
               const line = `${sign} ${text}\n`;
               const key = `${at}`;
               if (sign === ' ') return line;
-              return sign === '+' ? <ins key={key}>{line}</ins> : <del key={key}>{line}</del>;
+              return sign === '+' ? (
+                <ins key={key} className={styles['after']}>
+                  {line}
+                </ins>
+              ) : (
+                <del key={key} className={styles['before']}>
+                  {line}
+                </del>
+              );
             })}
-          </pre>
+          </Lines>
         )}
       </li>
     ))}
@@ -76,29 +87,28 @@ export const ChangedThing = (props: {
   const isOpen = props.isOpen ?? isOpenHere;
   const { sign, resource } = KIND_WORDS[kind];
   return (
-    <div className={`change ${kind}`}>
-      <button
-        type="button"
-        className="change-head"
+    <div className={styles['changed-thing']} data-kind={kind}>
+      <Button
+        className={styles['head']}
         aria-expanded={isOpen}
         onClick={props.onToggle ?? (() => setOpenHere(!isOpen))}
       >
-        <span className="sign" aria-hidden="true">
+        <span className={styles['sign']} aria-hidden="true">
           {sign}
         </span>
-        <code>{address}</code>{' '}
-        <span className="change-words">
+        <Code>{address}</Code>{' '}
+        <span className={styles['words']}>
           {props.words ?? resource}
           {reason !== undefined && `: ${reason}`}
           {formerAddress !== undefined && `, from ${formerAddress}`}
           {importedAs !== undefined && `, imported as ${importedAs}`}
         </span>
-      </button>
+      </Button>
       {isOpen &&
         (values.length > 0 ? (
           <Values values={values} />
         ) : (
-          <p className="hint value-changes">No value changes.</p>
+          <Hint className={styles['values']}>No value changes.</Hint>
         ))}
     </div>
   );

@@ -1,8 +1,10 @@
 /** The checks of a plan: conditions of the configuration that the tool has evaluated. */
 import { useMemo } from 'react';
 import { DataTable } from '../../components/data-table.tsx';
+import { Details, Summary } from '../../components/details.tsx';
 import { counted } from '../../components/format.ts';
 import { Pill, type Tone } from '../../components/pill.tsx';
+import { Code, Under } from '../../components/text.tsx';
 import type { PlanJson } from './plan-json.ts';
 import { type CheckStatus, type PlannedCheck, plannedChecks } from './planned-checks.ts';
 
@@ -19,7 +21,7 @@ const Checks = ({ checks }: { checks: readonly PlannedCheck[] }) => (
     rows={checks}
     keyOf={({ address }) => address}
     columns={[
-      { title: 'Condition of', isName: true, cell: ({ address }) => <code>{address}</code> },
+      { title: 'Condition of', isName: true, cell: ({ address }) => <Code>{address}</Code> },
       {
         title: 'Result',
         cell: ({ status, problems }) => {
@@ -28,9 +30,7 @@ const Checks = ({ checks }: { checks: readonly PlannedCheck[] }) => (
             <>
               <Pill tone={tone}>{words}</Pill>
               {problems.map((problem) => (
-                <small key={problem} className="under">
-                  {problem}
-                </small>
+                <Under key={problem}>{problem}</Under>
               ))}
             </>
           );
@@ -46,12 +46,12 @@ export const PlanChecks = ({ plan }: { plan: PlanJson }) => {
   if (checks.length === 0) return null;
   const bad = checks.filter(({ status }) => status === 'fail' || status === 'error').length;
   return (
-    <details open={bad > 0}>
-      <summary>
+    <Details open={bad > 0}>
+      <Summary>
         Checks: {counted(checks.length, 'condition')}
         {bad > 0 && `, ${bad.toLocaleString()} not met`}
-      </summary>
+      </Summary>
       <Checks checks={checks} />
-    </details>
+    </Details>
   );
 };

@@ -6,8 +6,10 @@ import { ApiProblem } from '../../api/api-problem.ts';
 import { useSession } from '../../api/session.ts';
 import { callWorkspaces } from '../../api/workspaces-api.ts';
 import { Empty } from '../../components/page.tsx';
+import { Hint, PartHeading } from '../../components/text.tsx';
 import { type ChangeFilter, ChangeFilters, NO_FILTER } from './change-filters.tsx';
 import { ChangedThing, KIND_WORDS } from './changed-thing.tsx';
+import styles from './changes.module.css';
 import { PlanChecks } from './plan-checks.tsx';
 import type { PlanJson } from './plan-json.ts';
 import {
@@ -72,14 +74,14 @@ const ChangeList = ({ rows }: { rows: readonly Row[] }) => {
       key={rows[at]?.key}
       ref={virtualizer.measureElement}
       data-index={at}
-      className="change-row"
+      className={styles['row']}
       style={{ transform: `translateY(${start - offset}px)` }}
     >
       {content}
     </div>
   );
   return (
-    <div ref={list} className="change-list" style={{ height: virtualizer.getTotalSize() }}>
+    <div ref={list} className={styles['list']} style={{ height: virtualizer.getTotalSize() }}>
       {virtualizer.getVirtualItems().map(({ index, start }) => {
         const row = rows[index];
         if (row === undefined) return null;
@@ -87,7 +89,7 @@ const ChangeList = ({ rows }: { rows: readonly Row[] }) => {
           index,
           start,
           'heading' in row ? (
-            <h3>{row.heading}</h3>
+            <PartHeading className={styles['heading']}>{row.heading}</PartHeading>
           ) : (
             <ChangedThing
               change={row.change}
@@ -121,7 +123,7 @@ const Changes = ({ plan }: { plan: PlanJson }) => {
     ? outputs.filter(({ name }) => name.toLowerCase().includes(filter.text.toLowerCase()))
     : [];
   return (
-    <div className="changes">
+    <div className={styles['changes']}>
       <PlanChecks plan={plan} />
       <ChangeFilters
         changes={changes}
@@ -131,10 +133,10 @@ const Changes = ({ plan }: { plan: PlanJson }) => {
         onFilter={setFilter}
       />
       {filter.kind === 'drift' && (
-        <p className="hint">
+        <Hint>
           These were changed outside of the tool since its last run. The plan has taken that into
           account.
-        </p>
+        </Hint>
       )}
       {rows.length === 0 && shownOutputs.length === 0 && (
         <Empty>{filter === NO_FILTER ? 'Nothing changes.' : 'Nothing fits the filter.'}</Empty>
@@ -142,7 +144,7 @@ const Changes = ({ plan }: { plan: PlanJson }) => {
       {filter.kind !== 'outputs' && rows.length > 0 && (
         <ChangeList key={`${filter.kind} ${filter.group}`} rows={rows} />
       )}
-      {shownOutputs.length > 0 && <h3>Outputs ({shownOutputs.length})</h3>}
+      {shownOutputs.length > 0 && <PartHeading>Outputs ({shownOutputs.length})</PartHeading>}
       {shownOutputs.map((output) => (
         <ChangedThing
           key={output.name}

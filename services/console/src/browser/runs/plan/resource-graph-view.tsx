@@ -1,11 +1,16 @@
 /** The dependencies of the changed resources as a picture, and as a table for everybody else. */
 import { useMemo, useState } from 'react';
+import chartStyles from '../../components/chart.module.css';
 import { shortened } from '../../components/chart.ts';
+import { classes } from '../../components/classes.ts';
 import { DataTable } from '../../components/data-table.tsx';
+import { Details, Summary } from '../../components/details.tsx';
 import { counted } from '../../components/format.ts';
+import { Code, Hint } from '../../components/text.tsx';
 import { KIND_WORDS } from './changed-thing.tsx';
 import type { PlanJson } from './plan-json.ts';
 import { columnsOf, type GraphNode, resourceGraph } from './resource-graph.ts';
+import styles from './resource-graph-view.module.css';
 
 /** Resources in a picture; with more of them nobody sees anything. */
 const MAX_DRAWN = 60;
@@ -37,9 +42,9 @@ const Drawing = ({ nodes }: { nodes: readonly GraphNode[] }) => {
   const height = Math.max(...places.map(({ y }) => y)) + ROW + MARGIN;
   return (
     // It is wider than the page when much depends on each other; the keyboard scrolls what has the focus.
-    <section className="graph" aria-label="Picture of the dependencies" tabIndex={0}>
+    <section className={styles['graph']} aria-label="Picture of the dependencies" tabIndex={0}>
       <svg
-        className="chart"
+        className={classes(chartStyles['chart'], styles['drawing'])}
         width={width}
         height={height}
         viewBox={`0 0 ${width} ${height}`}
@@ -55,18 +60,18 @@ const Drawing = ({ nodes }: { nodes: readonly GraphNode[] }) => {
             return (
               <path
                 key={`${node.address} ${one}`}
-                className="branch"
+                className={classes(chartStyles['branch'], styles['branch'])}
                 d={`M${startX} ${startY}C${startX + GAP / 2} ${startY} ${x - GAP / 2} ${endY} ${x - 6} ${endY}m-5 -4l5 4l-5 4`}
               />
             );
           }),
         )}
         {places.map(({ node: { address, kind, count }, x, y }) => (
-          <g key={address} className={`graph-node ${kind}`}>
+          <g key={address} className={styles['node']} data-kind={kind}>
             <title>{`${address} ${KIND_WORDS[kind].resource}`}</title>
-            <rect x={x} y={y} width={BOX} height={HEIGHT} rx={5} />
-            <text x={x + 8} y={y + 18}>
-              <tspan className="sign">{KIND_WORDS[kind].sign}</tspan>{' '}
+            <rect className={styles['box']} x={x} y={y} width={BOX} height={HEIGHT} rx={5} />
+            <text className={styles['address']} x={x + 8} y={y + 18}>
+              <tspan className={styles['sign']}>{KIND_WORDS[kind].sign}</tspan>{' '}
               {shortened(count > 1 ? `${address} ×${count}` : address, BOX - 24)}
             </text>
           </g>
@@ -82,7 +87,7 @@ const Table = ({ nodes }: { nodes: readonly GraphNode[] }) => (
     rows={nodes}
     keyOf={({ address }) => address}
     columns={[
-      { title: 'Resource', isName: true, cell: ({ address }) => <code>{address}</code> },
+      { title: 'Resource', isName: true, cell: ({ address }) => <Code>{address}</Code> },
       {
         title: 'Change',
         cell: ({ kind, count }) =>
@@ -91,7 +96,7 @@ const Table = ({ nodes }: { nodes: readonly GraphNode[] }) => (
       {
         title: 'Depends on',
         cell: ({ dependsOn }) =>
-          dependsOn.length === 0 ? '–' : <code>{dependsOn.join(', ')}</code>,
+          dependsOn.length === 0 ? '–' : <Code>{dependsOn.join(', ')}</Code>,
       },
     ]}
   />
@@ -100,22 +105,20 @@ const Table = ({ nodes }: { nodes: readonly GraphNode[] }) => (
 const Graph = ({ plan }: { plan: PlanJson }) => {
   const nodes = useMemo(() => resourceGraph(plan), [plan]);
   if (nodes === undefined)
-    return (
-      <p className="hint">The plan changes too many resources to show what depends on what.</p>
-    );
+    return <Hint>The plan changes too many resources to show what depends on what.</Hint>;
   return (
     <>
       {nodes.length <= MAX_DRAWN ? (
         <Drawing nodes={nodes} />
       ) : (
-        <p className="hint">
+        <Hint>
           A picture of {counted(nodes.length, 'resource')} would show nothing; the table names them.
-        </p>
+        </Hint>
       )}
       <Table nodes={nodes} />
-      <p className="hint">
+      <Hint>
         An arrow leads to what depends on it. References over local values are not in a plan.
-      </p>
+      </Hint>
     </>
   );
 };
@@ -125,9 +128,9 @@ export const ResourceGraphView = ({ plan }: { plan: PlanJson }) => {
   const [isOpen, setOpen] = useState(false);
   if (plan.configuration === undefined || (plan.resource_changes ?? []).length === 0) return null;
   return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>Dependencies</summary>
+    <Details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <Summary>Dependencies</Summary>
       {isOpen && <Graph plan={plan} />}
-    </details>
+    </Details>
   );
 };
