@@ -143,6 +143,11 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     success: 201,
   },
   'GET /admin/users': { target: '/admin/users', allowed: ['site'], success: 200 },
+  'GET /admin/users/{user_id}': {
+    target: '/admin/users/{user}',
+    allowed: ['site'],
+    success: 200,
+  },
   'PATCH /admin/users/{user_id}': {
     target: '/admin/users/{user}',
     body: attributes('users'),
@@ -155,7 +160,7 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     success: 204,
   },
   ...Object.fromEntries(
-    ['suspend', 'grant_admin', 'revoke_admin'].map((action) => [
+    ['suspend', 'end_sessions', 'grant_admin', 'revoke_admin'].map((action) => [
       `POST /admin/users/{user_id}/actions/${action}`,
       {
         target: `/admin/users/{newUser}/actions/${action}`,

@@ -31,6 +31,7 @@ const NOT_RECORDED: Readonly<Record<string, string>> = {
   'PATCH /admin/users/{user_id}': ACCOUNT,
   'DELETE /admin/users/{user_id}': 'only the end of memberships is recorded',
   'POST /admin/users/{user_id}/actions/suspend': ACCOUNT,
+  'POST /admin/users/{user_id}/actions/end_sessions': ACCOUNT,
   'POST /admin/users/{user_id}/actions/grant_admin': ACCOUNT,
   'POST /admin/users/{user_id}/actions/revoke_admin': ACCOUNT,
   'POST /users/{user_id}/authentication-tokens': ACCOUNT,

@@ -209,6 +209,7 @@ const listRoutes = (parts: IssuerParts): Route[] =>
                     is_default: authority.isDefault(found),
                     issuer_name: found.issuer.name,
                     key_id: found.issuer.keyId,
+                    common_name: found.commonName,
                     serial_number: found.serialHex,
                     not_after: formatTime(found.certificate.notAfterMs),
                   },

@@ -361,6 +361,26 @@ describe('settings of an issuer', () => {
     );
   });
 
+  test('are listed with what their certificates say, so that nobody reads each', async () => {
+    const { pki, post, root } = mounts;
+    const named = await root('Named Root');
+    const { data: other } = await post('root/generate/internal', {
+      common_name: '',
+      organization: 'Nameless',
+      issuer_name: 'nameless',
+    });
+    const { key_info: infos } = (await pki.call('LIST', 'issuers')).data;
+    expect(infos[named.issuer_id]).toEqual({
+      common_name: 'Named Root',
+      is_default: true,
+      issuer_name: named.issuer_name,
+      key_id: named.key_id,
+      not_after: new Date(named.expiration * 1000).toISOString().replace('.000', ''),
+      serial_number: named.serial_number,
+    });
+    expect(infos[other.issuer_id]).toMatchObject({ common_name: '', issuer_name: 'nameless' });
+  });
+
   test('are deleted with the root, including keys', async () => {
     const { pki, post, root } = mounts;
     await root();

@@ -2,6 +2,8 @@
 import type { KeyObject } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import {
+  ATTRIBUTE,
+  attributeValues,
   chooseSignatureScheme,
   createSigner,
   describeKey,
@@ -13,6 +15,7 @@ import {
   type ParsedCertificate,
   parseBasicConstraints,
   parseCertificate,
+  parseName,
   parseSubjectKeyIdentifier,
   type SchemeChoice,
   type SignatureScheme,
@@ -26,6 +29,8 @@ export class IssuerInUse {
   readonly certificate: ParsedCertificate;
   readonly pem: string;
   readonly serialHex: string;
+  /** "" without one. */
+  readonly commonName: string;
   readonly keyIdentifier: Uint8Array;
   readonly isSelfSigned: boolean;
   readonly pathLength: number | undefined;
@@ -39,6 +44,7 @@ export class IssuerInUse {
     this.pem = encodePem('CERTIFICATE', this.certificate.der);
     this.serialHex = toSerialHex(this.certificate.serialNumber);
     const { extensions, publicKeyDer, subject } = this.certificate;
+    this.commonName = attributeValues(parseName(subject), ATTRIBUTE.commonName)[0] ?? '';
     const skid = findExtension(extensions, EXTENSION.subjectKeyIdentifier);
     this.keyIdentifier = skid
       ? parseSubjectKeyIdentifier(skid.value)

@@ -34,11 +34,13 @@ import {
   changeUser,
   createUser,
   disableSecondFactor,
+  endUserSessions,
   eraseUser,
   listUsers,
   loadManagedUsers,
   type ManagedUser,
   removePasskeys,
+  showUser,
   suspendUser,
 } from './user-administration-operations.ts';
 
@@ -194,6 +196,14 @@ export const administrationRoutes = (context: IdentityContext): Route[] =>
       },
     }),
     endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show a user (site administrators)',
+      answers: one('users'),
+      handle: async ({ principal, params }) =>
+        shown(await showUser(context, principal, idOf(params))),
+    }),
+    endpoint({
       method: 'PATCH',
       path: ONE,
       summary: 'Change name, mail address or rights of a user (site administrators)',
@@ -224,6 +234,12 @@ export const administrationRoutes = (context: IdentityContext): Route[] =>
     ),
     action(context, 'unsuspend', 'End the suspension of a user', (on, by, id) =>
       suspendUser(on, by, id, false),
+    ),
+    action(
+      context,
+      'end_sessions',
+      'End every session of a user, and the links for a new password',
+      endUserSessions,
     ),
     action(context, 'grant_admin', 'Make a user a site administrator', (on, by, id) =>
       changeUser(on, by, id, { isSiteAdmin: true }),

@@ -112,6 +112,16 @@ const requireUser = async (reads: Reads, userId: string): Promise<User> => {
   return user;
 };
 
+/** @throws KeelsonError `workspace.not_found` */
+export const showUser = async (
+  { store }: ServiceContext,
+  principal: Principal,
+  userId: string,
+): Promise<ManagedUser> => {
+  await requireSiteAdmin(store, principal);
+  return withOrganizations(store, await requireUser(store, userId));
+};
+
 /** Whoever manages users keeps the own account and its rights, so that a site is never without administrators. */
 const requireOther = (principal: Principal, { id }: User): void => {
   if (principal.id === id) {
@@ -191,6 +201,19 @@ export const suspendUser = (
     // The end of the suspension brings none of them back.
     if (isSuspended) await endSessionsOf(tx, userId);
     return withOrganizations(tx, next);
+  });
+
+/** Ends every session of a user, who may sign in again; those of the own account too. */
+export const endUserSessions = (
+  { store }: ServiceContext,
+  principal: Principal,
+  userId: string,
+): Promise<ManagedUser> =>
+  store.transact(async (tx) => {
+    await requireSiteAdmin(tx, principal);
+    const user = await requireUser(tx, userId);
+    await endSessionsOf(tx, userId);
+    return withOrganizations(tx, user);
   });
 
 /**

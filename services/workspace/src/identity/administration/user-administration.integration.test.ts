@@ -3,7 +3,7 @@
  *
  * | what happens | effect |
  * | --- | --- |
- * | GET /admin/users | every account, searched by name and address, filtered, counted |
+ * | GET /admin/users, and one below it | every account, searched by name and address, filtered, counted |
  * | PATCH /admin/users/:id | name, address and rights, at once |
  * | suspend | every token of the user is refused at once, also where its rights are looked up later; no mails |
  * | DELETE | the account with tokens, memberships, recipients and addresses; ids remain in what others own |
@@ -76,6 +76,9 @@ describe('an administrator', () => {
     await harness.call('PATCH', '/account/update', users({ email: 'l@other.example' }), token);
     const changed = await change({ username: 'torvalds', email: 'l@new.example' });
     expect(changed.data.attributes).toMatchObject({ username: 'torvalds', email: 'l@new.example' });
+    expect((await harness.call('GET', `/admin/users/${id}`)).data).toEqual(changed.data);
+    expect((await harness.call('GET', `/admin/users/${id}`, undefined, token)).status).toBe(404);
+    expect((await harness.call('GET', '/admin/users/user-0')).status).toBe(404);
     const own = await harness.call('GET', '/account/details', undefined, token);
     expect(own.data.attributes['unconfirmed-email']).toBeNull();
     for (const wrong of [{ username: 'taken' }, { email: 'TAKEN@keelson.example' }, { email: 'x' }])

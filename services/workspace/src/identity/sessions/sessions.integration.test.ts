@@ -11,7 +11,7 @@
  * | a session | ends |
  * | --- | --- |
  * | any | by its time, by its user from any other, by signing out |
- * | all of a user | when the user is suspended, and stay ended |
+ * | all of a user | when the user is suspended, and stay ended; when an administrator ends them |
  * | all others | when the password is changed |
  * | all of the site | when the site switches passwords off |
  */
@@ -20,9 +20,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Account,
   addAccount,
+  codeIn,
   enablePasswords,
   PASSWORD,
+  requestReset,
   type Site,
+  setPassword,
   signIn,
   startSite,
   tokenOf,
@@ -255,6 +258,42 @@ describe('a session', () => {
     await harness.call('POST', `/admin/users/${id}/actions/suspend`);
     expect(await isOpen(session)).toBe(false);
     await harness.call('POST', `/admin/users/${id}/actions/unsuspend`);
+    expect(await isOpen(session)).toBe(false);
+    expect((await signIn(harness, name, PASSWORD)).status).toBe(201);
+  });
+
+  test('ends when an administrator ends all of its user, and tokens and accounts stay', async () => {
+    const [{ id, name, email, token }, other] = [await newAccount(), await newAccount()];
+    const sessions = [
+      await tokenOf(signIn(harness, name, PASSWORD)),
+      await tokenOf(signIn(harness, name, PASSWORD)),
+    ];
+    const others = await tokenOf(signIn(harness, other.name, PASSWORD));
+    await requestReset(harness, email);
+    const link = await codeIn(harness, mail, 'new-password', email);
+    const end = (by?: string) =>
+      harness.call('POST', `/admin/users/${id}/actions/end_sessions`, undefined, by);
+    expect((await end(others)).status).toBe(404);
+    const ended = await end();
+    expect([ended.status, ended.data.attributes['username']]).toEqual([200, name]);
+    expect(await Promise.all(sessions.map(isOpen))).toEqual([false, false]);
+    expect([await isOpen(token), await isOpen(others)]).toEqual([true, true]);
+    // Nor does a link for a new password go on that somebody may have asked for in the name of the person.
+    expect((await setPassword(harness, link, PASSWORD)).status).toBe(401);
+    // Where there is none, nothing is left to do; the person may sign in again.
+    expect((await end()).status).toBe(200);
+    expect((await signIn(harness, name, PASSWORD)).status).toBe(201);
+    await harness.call('POST', `/admin/users/${id}/actions/suspend`);
+    expect((await end()).data.attributes['is-suspended']).toBe(true);
+    expect(await isOpen(token)).toBe(false);
+  });
+
+  test('ends when its user, who is an administrator, ends all of the own account', async () => {
+    const { id, name } = await newAccount();
+    await harness.call('POST', `/admin/users/${id}/actions/grant_admin`);
+    const session = await tokenOf(signIn(harness, name, PASSWORD));
+    const path = `/admin/users/${id}/actions/end_sessions`;
+    expect((await harness.call('POST', path, undefined, session)).status).toBe(200);
     expect(await isOpen(session)).toBe(false);
     expect((await signIn(harness, name, PASSWORD)).status).toBe(201);
   });

@@ -59,16 +59,9 @@ const toResources = (organization: Organization) =>
 
 const WITHOUT_SWITCH =
   'the limits have no effect until max-ttl-enabled of the organization is true';
-const WITHOUT_AUDIT_TOKENS =
-  'the limit for audit_trails has no effect: there are no tokens for audit trails';
 
-const warningsOf = (
-  organization: Organization,
-  given: ReadonlyMap<LimitedTokenType, number>,
-): readonly string[] => [
-  ...(organization.settings.maxTtlEnabled ? [] : [WITHOUT_SWITCH]),
-  ...(given.has('audit_trails') ? [WITHOUT_AUDIT_TOKENS] : []),
-];
+const warningsOf = ({ settings }: Organization): readonly string[] =>
+  settings.maxTtlEnabled ? [] : [WITHOUT_SWITCH];
 
 export const tokenLifetimeRoutes = (context: IdentityContext): Route[] =>
   jsonApiRoutes('organizations', [
@@ -96,7 +89,7 @@ export const tokenLifetimeRoutes = (context: IdentityContext): Route[] =>
         const given = fromDocument(body.data.attributes[FIELD]);
         const name = params.organization_name;
         const organization = await changeLifetimes(context, principal, name, given);
-        const warnings = warningsOf(organization, given);
+        const warnings = warningsOf(organization);
         return { document: { data: toResources(organization), ...withWarnings(warnings) } };
       },
     }),
