@@ -4,18 +4,16 @@
  */
 import { join } from 'node:path';
 import { buildGoTool, findGoModule } from '@keelson/testkit';
+import { buildVault } from './vault-cli/vault-program.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-const TOOLS = [
-  'libs/testkit/src/versitygw',
-  'conformance/acme/step',
-  'conformance/clients/bao',
-  'conformance/acme/caddy',
-];
+const TOOLS = ['libs/testkit/src/versitygw', 'conformance/acme/step', 'conformance/acme/caddy'];
 for (const folder of TOOLS) await buildGoTool(join(ROOT, folder));
 await buildGoTool(join(ROOT, 'conformance/tfe-provider'), 'terraform-provider-tfe');
 await buildGoTool(join(ROOT, 'conformance/vault-provider'), 'terraform-provider-vault');
+
+await buildVault();
 
 /** Client libraries, whose tests are compiled. */
 const MODULES = ['conformance/go-tfe', 'conformance/vault-api', 'conformance/cert-manager'];

@@ -15,15 +15,16 @@ import {
   temporaryDirectory,
 } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildVault } from '../vault-cli/vault-program.ts';
 
 const run = promisify(execFile);
 const CONFORMANCE = dirname(import.meta.dirname);
 
 /** Programs that Debian does not have, by the folder of their Go module. */
 const BUILT = {
-  bao: await buildGoTool(join(import.meta.dirname, 'bao')),
   caddy: await buildGoTool(join(CONFORMANCE, 'acme/caddy')),
   step: await buildGoTool(join(CONFORMANCE, 'acme/step')),
+  vault: await buildVault(),
 };
 
 let folder: TemporaryDirectory;
@@ -55,6 +56,7 @@ beforeAll(async () => {
   });
   await v1('sys/mounts/pki', { type: 'pki', config: { max_lease_ttl: '8760h' } });
   await v1('pki/root/generate/internal', { common_name: 'Root', key_type: 'ec', ttl: '8000h' });
+  await v1('pki/roles/web', { allowed_domains: 'example.com', allow_subdomains: true });
   await v1('pki/config/cluster', { path: `${keelson.https}/v1/pki` });
   await v1('pki/config/acme', { enabled: true, dns_resolver: dns.address });
   await fetch(`${keelson.http}/api/v2/organizations`, {
@@ -112,9 +114,13 @@ const paste = async (heading: string): Promise<string> => {
 };
 
 test('Vault and OpenBao', async () => {
-  expect(await paste('Vault and OpenBao')).toBe('[web]\n259200\n');
+  expect(await paste('Vault and OpenBao')).toMatch(/\nweb\n259200/);
   const pem = join(folder.path, 'vault-and-openbao/shop.pem');
   expect(await readFile(pem, 'utf8')).toContain('BEGIN CERTIFICATE');
+});
+
+test('Vault Agent', async () => {
+  expect(await paste('Vault Agent')).toContain('subject=CN = daemon.example.com');
 });
 
 test('terraform', async () => {

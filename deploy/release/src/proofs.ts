@@ -183,6 +183,20 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     ],
   },
   {
+    name: 'vault-cli',
+    tests: ['conformance/vault-cli/vault-cli.test.ts'],
+    inputs: [
+      ...PROCESSES,
+      'conformance/vault-cli',
+      SERVERS_OF_TESTS,
+      'libs/secrets-api/src',
+      'services/auth/src',
+      'services/gateway/src',
+      'services/pki/src',
+      'services/sys/src',
+    ],
+  },
+  {
     name: 'built-in-runner',
     tests: ['conformance/terraform/built-in-runner.test.ts'],
     inputs: [

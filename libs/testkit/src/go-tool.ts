@@ -65,16 +65,18 @@ export const buildGoTests = async (folder: string, path: string): Promise<GoTest
  * build takes minutes; the program is then kept.
  * @param folder of the module whose go.mod pins the program
  * @param path import path of the program
+ * @param env with the C compiler unless `CGO_ENABLED` is 0
  */
 export const buildTaggedGoProgram = async (
   folder: string,
   path: string,
   tags: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
 ): Promise<string> => {
   const name = basename(path);
   const program = join(await keptFolder(), name);
   // It is linked again only if its sources have changed.
   const args = ['build', '-tags', tags.join(' '), '-o', program, path];
-  await runGoAlone(name, folder, process.env, ...args);
+  await runGoAlone(name, folder, env, ...args);
   return program;
 };

@@ -146,6 +146,8 @@ export const startProvider = async (tls?: { readonly key: string; readonly cert:
       return new URLSearchParams({ code, state: request.get('state') ?? '' });
     },
     hasDevices: true,
+    /** Whether it says that its answers always name it (RFC 9207). */
+    namesItself: false,
     stop: async (): Promise<void> => undefined,
   };
   const listener: RequestListener = (request, response) => {
@@ -197,6 +199,7 @@ export const startProvider = async (tls?: { readonly key: string; readonly cert:
             ...(provider.hasDevices && {
               device_authorization_endpoint: `${provider.url}/device`,
             }),
+            ...(provider.namesItself && { authorization_response_iss_parameter_supported: true }),
             userinfo_endpoint: `${provider.url}/userinfo`,
             id_token_signing_alg_values_supported: ['ES256'],
           };

@@ -103,6 +103,17 @@ export interface BrowserAnswer {
   readonly idToken: string;
 }
 
+/**
+ * The issuer that the answer names. Programs to which the browser returns, such as the vendor's, pass the state and the
+ * code on, and drop it, although the provider may announce that it always names itself (RFC 9207). They have proved by
+ * their nonce that the login is theirs, and its state has the provider that redeems the code.
+ */
+const issuerOfAnswer = (
+  { metadata }: OidcClient,
+  { clientNonce }: LoginState,
+  { iss }: BrowserAnswer,
+): string => (iss === '' && clientNonce !== '' ? String(metadata['issuer']) : iss);
+
 export interface BrowserLogin {
   readonly config: JwtConfig;
   readonly roleName: string;
@@ -363,7 +374,10 @@ export class BrowserLogins {
     if (answer.code === '') return refuse('no code received from the provider');
     const client = await requireClient(this.#context, mount, config);
     const { idToken, userInfo } = await this.#exchange(mount, () =>
-      redeemCode(client, this.#outboundOf(config), login, answer),
+      redeemCode(client, this.#outboundOf(config), login, {
+        ...answer,
+        iss: issuerOfAnswer(client, login, answer),
+      }),
     );
     const claims = await verifyToken(this.#context, mount, config, idToken);
     return { ...userInfo, ...claims };

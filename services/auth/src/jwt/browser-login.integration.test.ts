@@ -32,12 +32,13 @@ beforeEach(async () => {
   const mount = mountOf('oidc', `8f0b1c1e-3333-4000-8000-${String(serial).padStart(12, '0')}`);
   auth.logins.length = 0;
   call = (method, path, body) => auth.call('jwt', method, path, body, { mount });
-  const config = { oidc_discovery_url: provider.url, default_role: 'people', ...CLIENT };
-  await call('POST', 'config', config);
+  await configure();
   await call('POST', 'role/people', ROLE);
   return () => provider.stop();
 });
 
+const configure = () =>
+  call('POST', 'config', { oidc_discovery_url: provider.url, default_role: 'people', ...CLIENT });
 const begin = async (fields: object = {}): Promise<string> => {
   const { data } = await call('POST', 'oidc/auth_url', { redirect_uri: REDIRECT, ...fields });
   return data.auth_url;
@@ -138,6 +139,17 @@ test('refuses a code of another login, and a program that did not begin this one
       'invalid client_nonce',
     ]);
   expect(await comeBack(bound, { client_nonce: 'mine' })).toBe(200);
+});
+
+test('does without the name of the provider only where a program passes the answer on', async () => {
+  provider.namesItself = true;
+  await configure();
+  const answer = async (nonce: string) =>
+    provider.consent(await begin(nonce === '' ? {} : { client_nonce: nonce }));
+  expect(await comeBack(await answer(''))).toEqual(NOT_REDEEMED);
+  const other = { client_nonce: 'n-1', iss: 'https://other.example' };
+  expect(await comeBack(await answer('n-1'), other)).toEqual(NOT_REDEEMED);
+  expect(await comeBack(await answer('n-1'), { client_nonce: 'n-1' })).toBe(200);
 });
 
 test.for([
