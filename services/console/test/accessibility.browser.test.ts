@@ -17,13 +17,13 @@ beforeAll(async () => {
 
 /** Whether the page has commands, one of which is curl, in its only panel of them. */
 const hasCurl = async (page: Page): Promise<boolean> => {
-  expect(await page.locator('main .command').count()).toBe(0);
+  expect(await page.locator('main .commands').count()).toBe(0);
   const button = page.getByRole('main').getByRole('button', { name: 'Commands', exact: true });
   if (!(await button.isVisible())) return false;
   await button.click();
   const panel = page.getByRole('dialog', { name: 'Commands of this page' });
   await panel.waitFor();
-  const tools = await panel.locator('.tool').allTextContents();
+  const tools = await panel.locator('.commands-tool').allTextContents();
   await page.keyboard.press('Escape');
   await panel.waitFor({ state: 'detached' });
   return tools.includes('curl');

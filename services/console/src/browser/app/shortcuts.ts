@@ -1,6 +1,7 @@
 /** The keyboard shortcuts of the console: all of them are listed here. */
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
+import buttonStyles from '../components/button.module.css';
 import type { Screen } from './screens.ts';
 import { useScreens } from './use-screens.ts';
 
@@ -57,7 +58,9 @@ const isTaken = ({ target }: KeyboardEvent): boolean =>
 /** The first button of the page by which something is created or started. */
 const pressFirst = (): void =>
   document
-    .querySelector<HTMLButtonElement>('main button.primary[aria-haspopup="dialog"]:enabled')
+    .querySelector<HTMLButtonElement>(
+      `main button.${buttonStyles['primary']}[aria-haspopup="dialog"]:enabled`,
+    )
     ?.click();
 
 /** The shortcuts that lead somewhere for whoever has signed in. */
