@@ -192,7 +192,8 @@ const ONLY_ROUTES: Readonly<Record<string, ReadonlySet<string>>> = {
 
 /**
  * Agents and the built-in runner claim runs and report on them; runs read and write states; a one-time link
- * accepts an invitation, confirms an address or sets a password; the token for an audit trail reads it. They may call nothing else of the API.
+ * accepts an invitation, confirms an address or sets a password; the token for an audit trail reads it. They may call
+ * nothing else of the API.
  */
 const forPeople = (route: Route): Route => ({
   ...route,
