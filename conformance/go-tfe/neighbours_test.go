@@ -149,7 +149,11 @@ func TestAuditTrailTokensAreNotTheOrganizations(t *testing.T) {
 	token, err := client.OrganizationTokens.Create(ctx, organization.Name)
 	must(t, err)
 	kind := tfe.AuditTrailToken
-	_, err = client.OrganizationTokens.CreateWithOptions(ctx, organization.Name, tfe.OrganizationTokenCreateOptions{TokenType: &kind})
+	auditor, err := client.OrganizationTokens.CreateWithOptions(ctx, organization.Name, tfe.OrganizationTokenCreateOptions{TokenType: &kind})
+	must(t, err)
+	_, err = connect(t, auditor.Token).AuditTrails.List(ctx, nil)
+	must(t, err)
+	_, err = connect(t, auditor.Token).Workspaces.List(ctx, organization.Name, nil)
 	equal(t, errors.Is(err, tfe.ErrResourceNotFound), true)
 	_, err = connect(t, token.Token).Workspaces.List(ctx, organization.Name, nil)
 	must(t, err)

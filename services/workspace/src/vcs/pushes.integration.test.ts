@@ -349,6 +349,23 @@ describe('a push', () => {
     await discardAll(id);
   });
 
+  test('that creates the branch which a workspace waits for starts one run', async () => {
+    const { id, identifier } = await connect({ 'queue-all-runs': true }, { branch: 'topic' });
+    await harness.runUpkeep();
+    expect((await repositoryOf(id))['problem']).toContain('topic');
+    expect(await runsOf(id)).toEqual([]);
+    const sha = await server.commit(identifier, { 'main.tf': '2' }, 'topic');
+    await deliver(id, pushed('refs/heads/topic', sha));
+    await harness.runUpkeep();
+    expect(await runsOf(id)).toHaveLength(1);
+    expect((await repositoryOf(id))['problem']).toBeNull();
+    // The next attempt at the connection would be due by then.
+    harness.clock.advance(3_600_000);
+    await harness.runUpkeep();
+    expect(await runsOf(id)).toHaveLength(1);
+    await discardAll(id);
+  });
+
   test('that arrives while another of its branch is fetched is looked at afterwards', async () => {
     const { id, identifier, first } = await connect({ 'queue-all-runs': true });
     await harness.runUpkeep();

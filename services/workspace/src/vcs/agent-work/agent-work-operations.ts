@@ -24,7 +24,7 @@ import {
   storeArchive,
   withSubmodulesOf,
 } from '../ingress/fetch-operations.ts';
-import { type FetchWork, finishFetch } from '../ingress/ingress-operations.ts';
+import { finishFetch } from '../ingress/ingress-operations.ts';
 import {
   type AgentWork,
   type AgentWorkKey,
@@ -34,6 +34,7 @@ import {
   queueAgentWork,
   type WorkClaim,
 } from '../model/agent-work-records.ts';
+import type { FetchWork } from '../model/waiting-fetches.ts';
 import { findAgentPoolOf } from '../providers/agent-pool-of-work.ts';
 import { findRefusalOfClient, requireClientOn } from '../providers/disabled-clients.ts';
 import type { ProviderErrand } from '../providers/provider-errand.ts';

@@ -4,7 +4,7 @@ import { JSON_API_LIMITS, parseJson } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { readableOnly, type Transaction } from '@keelson/storage';
+import type { Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import { organizationRecords } from '../../identity/model/organization-records.ts';
 import { isOrganizationOff } from '../../identity/model/organization-switch-records.ts';
@@ -12,14 +12,12 @@ import { requireWorkspace } from '../../workspaces/access/access-operations.ts';
 import type { DeliveredEvent } from '../../workspaces/model/domain/repository-event.ts';
 import { requireOAuthClientOn } from '../../workspaces/model/part-switch-records.ts';
 import {
-  dueAtMsOf,
   findRepositoryHookById,
   queueRepositoryWork,
-  type RepositoryWork,
   repositoryWork,
-  workNameOf,
 } from '../../workspaces/model/repository-records.ts';
-import { agentWork, queueAgentWork } from '../model/agent-work-records.ts';
+import { agentWork } from '../model/agent-work-records.ts';
+import { type FetchWork, takeWaitingFetch, type WorkQueues } from '../model/waiting-fetches.ts';
 import type { Delivery } from '../providers/provider.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
@@ -49,19 +47,11 @@ const workNameFor = (hookId: string, deliveryId: string, event: DeliveredEvent):
   return `${hookId}-${digest.slice(0, 32)}`;
 };
 
-type FetchWork = Extract<RepositoryWork, { kind: 'fetch' }>;
-
 /** A newer event in place of an older one: the files that changed are those since the first of the pushes. */
 const inPlaceOf = (older: FetchWork, newer: FetchWork): FetchWork =>
   older.event.kind === 'push' && newer.event.kind === 'push'
     ? { ...newer, event: { ...newer.event, baseSha: older.event.baseSha } }
     : newer;
-
-/** The queues in which work at a provider waits: that of the organization, and that of the agents of a pool. */
-interface Queues {
-  readonly organizationId: string;
-  readonly poolId: string | null;
-}
 
 /**
  * Replaces the event of waiting work by a newer one. The work keeps its place in the queue.
@@ -69,37 +59,24 @@ interface Queues {
  */
 const supersede = async (
   tx: Transaction,
-  { organizationId, poolId }: Queues,
+  queues: WorkQueues,
   name: string,
   newer: FetchWork,
   nowMs: number,
 ): Promise<{ readonly deliveryKey: string | null } | undefined> => {
-  const isNamed = (key: string): boolean => workNameOf(['', key]) === name;
+  const waiting = await takeWaitingFetch(tx, queues, name);
+  if (waiting === undefined) return undefined;
   // After failures it may not be due for long; a push shows that the provider is there.
-  const placed = (key: string) => ({ dueAtMs: Math.min(dueAtMsOf(['', key]), nowMs), name });
-  for (const key of (await repositoryWork.keys(tx, [organizationId])).filter(isNamed)) {
-    const queued = await repositoryWork.find(readableOnly(tx), organizationId, key);
-    if (queued?.work.kind !== 'fetch') continue;
-    repositoryWork.delete(tx, organizationId, key);
-    queueRepositoryWork(tx, organizationId, inPlaceOf(queued.work, newer), placed(key));
-    return queued.work;
-  }
-  for (const key of poolId === null ? [] : (await agentWork.keys(tx, [poolId])).filter(isNamed)) {
-    const queued = await agentWork.find(readableOnly(tx), poolId ?? '', key);
-    // An agent that has claimed the work already fetches the commit named in it.
-    if (queued?.work.kind !== 'fetch' || queued.claim !== null) continue;
-    await agentWork.delete(tx, poolId ?? '', key);
-    const work = { organizationId, work: inPlaceOf(queued.work, newer), attempts: 0 };
-    await queueAgentWork(tx, poolId ?? '', work, placed(key));
-    return queued.work;
-  }
-  return undefined;
+  const dueAtMs = Math.min(waiting.dueAtMs, nowMs);
+  const work = inPlaceOf(waiting.work, newer);
+  queueRepositoryWork(tx, queues.organizationId, work, { dueAtMs, name });
+  return waiting.work;
 };
 
 /** @throws KeelsonError `workspace.too_many_deliveries` */
 const queueEvent = async (
   tx: Transaction,
-  queues: Queues,
+  queues: WorkQueues,
   work: FetchWork,
   { name, nowMs, limit }: { name: string; nowMs: number; limit: number },
 ): Promise<void> => {

@@ -7,8 +7,8 @@ import type { Transaction, TransactOptions } from '@keelson/storage';
 import { MAX_DEATHS } from '@keelson/supervisor';
 import { unendedAttempts } from '../../workspaces/model/repository-attempt-records.ts';
 import { type WorkKey, workNameOf } from '../../workspaces/model/repository-records.ts';
+import type { FetchWork } from '../model/waiting-fetches.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
-import type { FetchWork } from './ingress-operations.ts';
 
 /** Work by its organization and its name, wherever it is queued. */
 type NamedWork = readonly [organizationId: string, name: string];

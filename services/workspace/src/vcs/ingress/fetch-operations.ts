@@ -20,6 +20,7 @@ import {
 } from '../../workspaces/model/repository-records.ts';
 import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import type { CommitArchive } from '../model/commit-archive.ts';
+import type { FetchWork } from '../model/waiting-fetches.ts';
 import { requireClientOn } from '../providers/disabled-clients.ts';
 import { sendToProvider } from '../providers/provider-requests.ts';
 import {
@@ -29,7 +30,7 @@ import {
 import type { VcsContext } from '../seams/vcs-context.ts';
 import { endAttempt } from './attempt-operations.ts';
 import { type Choice, chooseWorkspaces, toCommitRequest } from './fetch-choice.ts';
-import { type FetchedCommit, type FetchWork, finishFetch } from './ingress-operations.ts';
+import { type FetchedCommit, finishFetch } from './ingress-operations.ts';
 
 /** The parts that a fetch needs; `request` is undefined if the event concerns no workspace. */
 export interface PreparedFetch {

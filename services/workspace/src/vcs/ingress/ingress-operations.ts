@@ -20,7 +20,6 @@ import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
 import type { WorkspaceRuns } from '../../workspaces/model/domain/workspace-runs.ts';
 import {
   findRepositoryHookById,
-  type RepositoryWork,
   repositoryWorkspaces,
   writeRepositoryHook,
 } from '../../workspaces/model/repository-records.ts';
@@ -29,13 +28,13 @@ import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records.ts';
 import { recordDelivery } from '../hooks/delivery-records.ts';
 import type { CommitArchives } from '../model/commit-archive.ts';
+import { type FetchWork, takeWaitingFetch } from '../model/waiting-fetches.ts';
 import type { LoadedRepository } from '../providers/remote-repository-operations.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 import { findDisregard, followedBranch, queuesRuns } from '../triggers/domain/triggers.ts';
+import { endAttempt } from './attempt-operations.ts';
 import type { Choice } from './fetch-choice.ts';
-
-export type FetchWork = Extract<RepositoryWork, { kind: 'fetch' }>;
 
 /** A commit with the archives that workspaces want. */
 export interface FetchedCommit {
@@ -146,6 +145,13 @@ const ingest = async (
     // The administrator who connected the workspace has decided whether applies are automatic.
     mayApply: true,
   });
+  if (event.kind === 'push') {
+    // A connection that could not be fetched until now waits for these files.
+    const { organizationId } = workspace;
+    const poolId = loaded.repository.connection.agentPoolId;
+    await takeWaitingFetch(tx, { organizationId, poolId }, workspace.id);
+    endAttempt(tx, organizationId, workspace.id);
+  }
   return version.autoQueueRuns
     ? `a run of ${version.id} was queued`
     : `${version.id} was stored; runs follow pushes after the first run that somebody queues, or with queue-all-runs`;
