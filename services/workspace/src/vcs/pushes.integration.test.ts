@@ -88,6 +88,22 @@ describe('a workspace with a repository', () => {
     ]);
   });
 
+  test('that is corrected before it could be fetched is fetched once', async () => {
+    const { id } = await connect({ 'queue-all-runs': true }, { branch: 'mian' });
+    await harness.runUpkeep();
+    expect((await repositoryOf(id))['problem']).toContain('mian');
+    await harness.call('PATCH', `/workspaces/${id}`, {
+      data: { type: 'workspaces', attributes: { 'vcs-repo': { branch: 'main' } } },
+    });
+    await harness.runUpkeep();
+    expect((await repositoryOf(id))['problem']).toBeNull();
+    // The next attempt at the first connection would be due by then.
+    harness.clock.advance(3_600_000);
+    await harness.runUpkeep();
+    expect(await runsOf(id)).toHaveLength(1);
+    await discardAll(id);
+  });
+
   test('reports what cannot be reached, retries, and loses nothing', async () => {
     server.answer = () => ({ status: 401, body: { message: 'Bad credentials' } });
     server.beforeGit = (_request, response) => {

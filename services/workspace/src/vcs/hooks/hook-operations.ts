@@ -16,6 +16,7 @@ import {
   writeRepositoryHook,
 } from '../../workspaces/model/repository-records.ts';
 import type { WorkspaceChange } from '../../workspaces/seams/workspace-steps.ts';
+import { withdrawConnection } from '../model/waiting-fetches.ts';
 import type { ProviderErrand } from '../providers/provider-errand.ts';
 import { PROVIDERS } from '../providers/providers.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
@@ -77,6 +78,17 @@ const removeHook = async (tx: Transaction, hook: RepositoryHook, nowMs: number):
   await deleteRepositoryHook(tx, hook);
 };
 
+/** Takes back the fetch for settings that a workspace has no longer. */
+const withdrawConnectionAt = async (
+  tx: Transaction,
+  hook: RepositoryHook,
+  workspaceId: string,
+): Promise<void> => {
+  const { organizationId } = hook;
+  const poolId = (await loadRepository(tx, hook))?.client.agentPoolId ?? null;
+  await withdrawConnection(tx, { organizationId, poolId }, workspaceId);
+};
+
 const leaveRepository = async (
   tx: Transaction,
   workspaceId: string,
@@ -86,6 +98,7 @@ const leaveRepository = async (
   const hook = await findRepositoryHook(tx, repository);
   if (hook === undefined) return;
   repositoryWorkspaces.delete(tx, hook.id, workspaceId);
+  await withdrawConnectionAt(tx, hook, workspaceId);
   const [other] = await repositoryWorkspaces.keys(tx, [hook.id], { limit: 1 });
   if (other === undefined) await removeHook(tx, hook, nowMs);
 };
@@ -105,6 +118,7 @@ const joinRepository = async (
     queueRegistration(tx, hook, nowMs);
   }
   repositoryWorkspaces.write(tx, [hook.id, workspace.id], {});
+  await withdrawConnectionAt(tx, hook, workspace.id);
   const event = { kind: 'connection', workspaceId: workspace.id } as const;
   queueRepositoryWork(
     tx,

@@ -28,12 +28,11 @@ import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
 import { findWorkspaceRuns } from '../../workspaces/model/workspace-runs-records.ts';
 import { recordDelivery } from '../hooks/delivery-records.ts';
 import type { CommitArchives } from '../model/commit-archive.ts';
-import { type FetchWork, takeWaitingFetch } from '../model/waiting-fetches.ts';
+import { type FetchWork, withdrawConnection } from '../model/waiting-fetches.ts';
 import type { LoadedRepository } from '../providers/remote-repository-operations.ts';
 import { loadRepository } from '../providers/remote-repository-operations.ts';
 import type { VcsContext } from '../seams/vcs-context.ts';
 import { findDisregard, followedBranch, queuesRuns } from '../triggers/domain/triggers.ts';
-import { endAttempt } from './attempt-operations.ts';
 import type { Choice } from './fetch-choice.ts';
 
 /** A commit with the archives that workspaces want. */
@@ -149,8 +148,7 @@ const ingest = async (
     // A connection that could not be fetched until now waits for these files.
     const { organizationId } = workspace;
     const poolId = loaded.repository.connection.agentPoolId;
-    await takeWaitingFetch(tx, { organizationId, poolId }, workspace.id);
-    endAttempt(tx, organizationId, workspace.id);
+    await withdrawConnection(tx, { organizationId, poolId }, workspace.id);
   }
   return version.autoQueueRuns
     ? `a run of ${version.id} was queued`

@@ -1,5 +1,6 @@
 /** Fetches that wait for their turn, or for the next attempt after a failure. */
 import { readableOnly, type Transaction } from '@keelson/storage';
+import { unendedAttempts } from '../../workspaces/model/repository-attempt-records.ts';
 import {
   dueAtMsOf,
   type RepositoryWork,
@@ -39,4 +40,14 @@ export const takeWaitingFetch = async (
     return { work: queued.work, dueAtMs: dueAtMsOf(['', key]) };
   }
   return undefined;
+};
+
+/** Takes back the fetch of a workspace's connection, which waits until its repository and branch can be read. */
+export const withdrawConnection = async (
+  tx: Transaction,
+  queues: WorkQueues,
+  workspaceId: string,
+): Promise<void> => {
+  await takeWaitingFetch(tx, queues, workspaceId);
+  unendedAttempts.delete(tx, queues.organizationId, workspaceId);
 };
