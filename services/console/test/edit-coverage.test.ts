@@ -91,6 +91,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   ],
   'organizations/api-tokens-page.tsx': ['creates a token'],
   'organizations/organization-page.tsx': ['stores the lifetimes of the form'],
+  'organizations/organization-tokens.tsx': ['creates a token, in place of the one before'],
   'organizations/organizations-page.tsx': ['creates an organization'],
   'organizations/site-switches.tsx': ['switches an organization, a pool or a connection off or on'],
   'overview/overview-page.tsx': ['seals'],

@@ -18,7 +18,7 @@ import { useWatch } from './live-channel.ts';
 import { notify } from './notices.ts';
 import { callSecrets, type Listed, listKeys, readData } from './secrets-api.ts';
 import { useSession } from './session.ts';
-import { callWorkspaces } from './workspaces-api.ts';
+import { callWorkspaces, findDocument } from './workspaces-api.ts';
 
 const STALE_MS = 10_000;
 /** Status of the rate limit of `/api/v2`, which resets within a second. */
@@ -162,6 +162,18 @@ export const useDocument = <Document>(
       }),
     },
     options,
+  );
+};
+
+/** A document below `/api/v2/` that may be absent; null then. */
+export const useOptionalDocument = <Document>(path: string): UseQueryResult<Document | null> => {
+  const { workspaces } = useSession();
+  return useRead<Document | null>(
+    {
+      key: ['optional-document', workspaces, path],
+      read: (signal) => findDocument<Document>(path, { signal }),
+    },
+    {},
   );
 };
 

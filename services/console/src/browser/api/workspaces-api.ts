@@ -108,6 +108,19 @@ export const callWorkspaces = async <Document>(
   throw problemOf(body, answer.status);
 };
 
+/** A document that may be absent. @returns null for a 404 */
+export const findDocument = async <Document>(
+  path: string,
+  call: WorkspacesCall = {},
+): Promise<Document | null> => {
+  try {
+    return await callWorkspaces<Document>('GET', path, call);
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 404) return null;
+    throw error;
+  }
+};
+
 /** The resource that a relationship names; undefined for none and for a relationship with many. */
 export const relatedOne = (
   { relationships }: Resource<unknown>,

@@ -50,8 +50,15 @@ export const ApiTokenTable = (props: {
   />
 );
 
-const tokenBody = (description: string): object => ({
-  data: { type: 'authentication-tokens', attributes: { description } },
+/** @param expiry a value of a field for a local time; "" leaves the end to the server */
+export const tokenBody = (description: string, expiry = ''): object => ({
+  data: {
+    type: 'authentication-tokens',
+    attributes: {
+      description,
+      ...(expiry !== '' && { 'expired-at': new Date(expiry).toISOString() }),
+    },
+  },
 });
 
 /** The tokens of a team or an agent pool, for callers who may manage them. */

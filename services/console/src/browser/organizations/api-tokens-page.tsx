@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction, useDocument } from '../api/queries.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
-import { type ApiToken, ApiTokenTable } from '../components/api-tokens.tsx';
+import { type ApiToken, ApiTokenTable, tokenBody } from '../components/api-tokens.tsx';
 import { Button } from '../components/button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { Input, Label, Pair } from '../components/fields.tsx';
@@ -12,21 +12,11 @@ import { Card, Page, Problem } from '../components/page.tsx';
 import { PagedList } from '../components/paged-list.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
 
-const bodyOf = (description: string, expiry: string): object => ({
-  data: {
-    type: 'authentication-tokens',
-    attributes: {
-      description,
-      ...(expiry !== '' && { 'expired-at': new Date(expiry).toISOString() }),
-    },
-  },
-});
-
 const MakeToken = ({ path }: { path: string }) => {
   const [description, setDescription] = useState('');
   const [expiry, setExpiry] = useState('');
   const [made, setMade] = useState<string>();
-  const body = bodyOf(description, expiry);
+  const body = tokenBody(description, expiry);
   const making = useAction(
     () => callWorkspaces<OneDocument<ApiToken>>('POST', path, { body }),
     ({ data }) => {

@@ -18,6 +18,7 @@ import { Choice } from '../editing/choice.tsx';
 import { EditForm } from '../editing/edit-form.tsx';
 import { type EditTarget, workspaceTarget } from '../editing/edit-target.ts';
 import { Fault } from '../editing/faults.tsx';
+import { OrganizationTokens } from './organization-tokens.tsx';
 
 type Organization = ResourceAttributes['organizations'];
 type Lifetime = ResourceAttributes['organization-token-ttl-policies'];
@@ -81,6 +82,7 @@ const KINDS = [
   ['user', 'Of a member'],
   ['team', 'Of a team'],
   ['organization', 'Of the organization'],
+  ['audit_trails', 'Of the audit trail'],
 ] as const;
 
 /** Durations by the kind of token. */
@@ -169,15 +171,20 @@ export const OrganizationPage = () => {
       lead={`Who comes in to ${organization}, and with which tokens.`}
     >
       <Loaded query={query}>
-        {({ data }) =>
-          data.attributes.permissions['can-update'] ? (
-            <Settings organization={data} />
-          ) : (
-            <Card>
-              <p>Owners of the organization change its settings.</p>
-            </Card>
-          )
-        }
+        {({ data }) => (
+          <>
+            {data.attributes.permissions['can-update'] ? (
+              <Settings organization={data} />
+            ) : (
+              <Card>
+                <p>Owners of the organization change its settings.</p>
+              </Card>
+            )}
+            {data.attributes.permissions['can-update-api-token'] && (
+              <OrganizationTokens organization={data.id} />
+            )}
+          </>
+        )}
       </Loaded>
     </Page>
   );
