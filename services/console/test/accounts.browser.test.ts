@@ -127,6 +127,46 @@ describe('accounts', { timeout: PATIENCE_MS }, () => {
     expect(problems).toEqual([]);
   });
 
+  test('are signed out everywhere by an administrator, where a live page is open too', async () => {
+    const { data: teams } = await site.workspaces('GET', 'organizations/acme/teams?q=owners');
+    await site.workspaces('POST', `teams/${teams[0].id}/relationships/users`, {
+      data: [{ type: 'users', id: 'ada' }],
+    });
+    // Its agents are shown as they come and go.
+    const pool = attributes('agent-pools', { name: 'pool' });
+    await site.workspaces('POST', 'organizations/acme/agent-pools', pool);
+    const live = await site.open('/app/acme/agent-pools');
+    await fillPassword(live.page, 'ada', PASSWORD);
+    await live.page.getByText('No agent has joined').waitFor();
+    const other = await site.open('/app');
+    await fillPassword(other.page, 'ada', PASSWORD);
+    await heading(other.page, 'Organizations');
+    const tokens = [await tokenIn(live.page), await tokenIn(other.page)];
+    const { page, problems } = await site.openSignedIn('/app/settings/people?text=ada');
+    const end = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'End sessions: ada' }).click();
+      await page.getByRole('button', { name: 'End them' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    };
+    await page.getByRole('button', { name: 'End sessions: ada' }).click();
+    expect(await faultsInVariants(page, 'ending the sessions of a person')).toEqual({});
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await end();
+    // Nobody touches the live page.
+    await live.page.getByLabel('User name or mail address').waitFor();
+    expect(await Promise.all(tokens.map(statusOf))).toEqual([401, 401]);
+    await page.getByRole('button', { name: 'Suspend: ada' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Suspend', exact: true }).click();
+    await page.getByText('suspended', { exact: true }).waitFor();
+    await end();
+    await page.getByRole('button', { name: 'Unsuspend: ada' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Unsuspend', exact: true }).click();
+    await page.getByText('active', { exact: true }).waitFor();
+    await fillPassword(live.page, 'ada', PASSWORD);
+    await heading(live.page, 'Agent pools');
+    expect(problems).toEqual([]);
+  });
+
   test('set up two-factor authentication, sign in with a passcode or a recovery code, and turn it off', async () => {
     const { page } = await site.open('/app/settings/account');
     await fillPassword(page, 'ada', PASSWORD);

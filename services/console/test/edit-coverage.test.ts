@@ -146,6 +146,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   'session/sign-out.ts': ['revokes the token of a login'],
   'session/single-sign-on.ts': ['begins a sign-in at the provider', 'ends it'],
   'session/unseal-form.tsx': ['gives a key share'],
+  'site/people-page.tsx': ['adds a person'],
   'site/person-actions.tsx': ['suspends, helps or promotes a person'],
   'snapshots/snapshots-page.tsx': ['restores a snapshot'],
   'teams/members-card.tsx': ['invites'],

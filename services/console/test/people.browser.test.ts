@@ -1,4 +1,4 @@
-/** Administrators of the site manage its people: searched page by page, suspended, promoted and deleted. */
+/** Administrators of the site manage its people: searched page by page, added, suspended, promoted and deleted. */
 import type { Page } from '@keelson/testkit/chromium';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
@@ -78,6 +78,36 @@ describe('people', { timeout: PATIENCE_MS }, () => {
     await press(page, 'Unsuspend: mallory', 'Unsuspend');
     await rowsOf(page).getByText('active').waitFor();
     expect(await statusOf(token)).toBe(200);
+    expect(problems).toEqual([]);
+  });
+
+  test('are added and renamed, and a name that somebody has is refused', async () => {
+    await addPerson('walter');
+    const { page, problems } = await site.openSignedIn(`${AT}?text=peggy`);
+    await page.getByText('Nobody is found.').waitFor();
+    await page.getByRole('button', { name: 'Add person' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await faultsInVariants(page, 'adding a person')).toEqual({});
+    await dialog.getByLabel('User name').fill('Walter');
+    await dialog.getByLabel('Mail address').fill('peggy@b.example');
+    await dialog.getByRole('button', { name: 'Add the account' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'already been taken' }).waitFor();
+    // The other field keeps its text.
+    expect(await dialog.getByLabel('Mail address').inputValue()).toBe('peggy@b.example');
+    await dialog.getByLabel('User name').fill('peggy');
+    await dialog.getByRole('button', { name: 'Add the account' }).click();
+    await rowsOf(page).getByText('peggy@b.example').waitFor();
+
+    await page.getByRole('button', { name: 'Edit: peggy' }).click();
+    await dialog.getByLabel('User name').fill('walter');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'already been taken' }).waitFor();
+    await dialog.getByLabel('User name').fill('margaret');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    // The mail address is still found.
+    await rowsOf(page).getByText('margaret', { exact: false }).waitFor();
+    const { data } = await site.workspaces('GET', 'admin/users?q=margaret');
+    expect(data[0].attributes).toMatchObject({ username: 'margaret', email: 'peggy@b.example' });
     expect(problems).toEqual([]);
   });
 

@@ -32,7 +32,7 @@ const storeLifetimes = (members: object): Promise<unknown> =>
   );
 
 /** Things of the site and of an organization as a whole. */
-const settingsThings = (): readonly EditedThing[] => [
+const settingsThings = (personId: string): readonly EditedThing[] => [
   {
     form: 'organization',
     at: '/app/acme/settings',
@@ -77,6 +77,16 @@ const settingsThings = (): readonly EditedThing[] => [
     stored: (title) => ({ title }),
     meanwhile: { scopes: ['email', 'groups'], 'username-claim': 'upn', 'links-users': true },
   },
+  {
+    form: 'person',
+    at: '/app/settings/people?text=ada',
+    button: 'Edit: ada',
+    path: `api/v2/admin/users/${personId}`,
+    field: 'Mail address',
+    values: ['ada@b.example', 'ada@c.example', 'ada@d.example'],
+    stored: (email) => ({ email }),
+    meanwhile: { 'is-site-admin': true },
+  },
 ];
 
 beforeAll(async () => {
@@ -87,7 +97,9 @@ beforeAll(async () => {
 describe('an edited thing', { timeout: PATIENCE_MS * 2 }, () => {
   test('keeps what was not touched, in the settings of the site and of an organization', async () => {
     const { page, problems } = await site.openSignedIn('/app');
-    for (const thing of settingsThings()) await expectOneFieldToChange(site, page, thing);
+    const ada = create('users', { username: 'ada', email: 'ada@a.example' });
+    const { data } = await site.workspaces('POST', 'admin/users', ada);
+    for (const thing of settingsThings(data.id)) await expectOneFieldToChange(site, page, thing);
     expect(problems).toEqual([]);
   });
 });

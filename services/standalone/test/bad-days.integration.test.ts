@@ -420,6 +420,11 @@ test('a person who leaves is found, suspended and deleted, and every token is re
       code: 1,
       err: expect.stringContaining(text),
     });
+  expect(await user('end-sessions', 'leaver')).toMatchObject({
+    code: 0,
+    out: 'leaver is signed out everywhere.\n',
+  });
+  expect(await asLeaver()).toBe(200);
   expect(await user('suspend', 'leaver')).toMatchObject({ code: 0, out: 'leaver is suspended.\n' });
   expect(await asLeaver()).toBe(401);
   expect((await user('list')).out).toMatch(/^leaver +l@b.example +false +true$/m);

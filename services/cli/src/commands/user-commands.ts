@@ -51,6 +51,7 @@ export const addUserCommands = (program: Command, cli: Cli): void => {
   for (const [name, description, done] of [
     ['suspend', 'Refuse every token of a user.', 'is suspended'],
     ['unsuspend', 'End the suspension of a user.', 'is no longer suspended'],
+    ['end-sessions', 'End every session of a user.', 'is signed out everywhere'],
     [
       'disable-two-factor',
       'Turn the two-factor authentication of a user off.',

@@ -1,9 +1,10 @@
-/** The people of the site, for its administrators: to suspend them, to help with lost devices, and to delete them. */
+/** The people of the site, for its administrators: to add and suspend them, to help with lost devices, and to delete them. */
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
-import type { OneDocument } from '../api/workspaces-api.ts';
+import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
+import { ActionButton } from '../components/action-button.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { Input, Label, SelectField } from '../components/fields.tsx';
@@ -117,6 +118,38 @@ const Counts = ({ counts = {} }: { counts: Readonly<Record<string, number>> | un
   </Hint>
 );
 
+const personBody = (username: string, email: string): object => ({
+  data: { type: 'users', attributes: { username, email } },
+});
+
+const AddPerson = () => (
+  <ActionButton
+    label="Add person"
+    title="Add a person"
+    confirm="Add the account"
+    tone="primary"
+    opensAt="add-person"
+    act={({ text }) =>
+      callWorkspaces('POST', 'admin/users', { body: personBody(text('username'), text('email')) })
+    }
+    commands={[workspacesCurl('POST', 'admin/users', personBody('…', '…'))]}
+  >
+    <p>
+      The account has no password and is in no organization. Where people have passwords, the person
+      asks for a link at the sign-in page. To invite somebody to an organization, go to its members
+      instead.
+    </p>
+    <Label>
+      User name
+      <Input name="username" required autoComplete="off" />
+    </Label>
+    <Label>
+      Mail address
+      <Input name="email" type="email" required autoComplete="off" />
+    </Label>
+  </ActionButton>
+);
+
 export const PeoplePage = () => {
   const search = parsePeopleSearch({ ...route.useSearch() });
   const navigate = route.useNavigate();
@@ -126,6 +159,7 @@ export const PeoplePage = () => {
     <Page
       title="People"
       lead="The accounts of the workspace API. Another administrator changes your own account."
+      actions={<AddPerson />}
     >
       <Card>
         <Filters search={search} onChange={(next) => void navigate({ search: next })} />

@@ -5,6 +5,11 @@ import { callWorkspaces, type Resource } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { workspacesCurl } from '../components/commands.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
+import { Input, Label } from '../components/fields.tsx';
+import { Hint } from '../components/text.tsx';
+import { EditButton } from '../editing/edit-button.tsx';
+import { workspaceTarget } from '../editing/edit-target.ts';
+import { Fault } from '../editing/faults.tsx';
 
 export type Person = Resource<ResourceAttributes['users']>;
 
@@ -122,8 +127,67 @@ const SignInProofs = ({ person }: { person: Person }) => {
   );
 };
 
+const nameOf = ({ attributes }: Person) => ({
+  username: attributes.username,
+  email: attributes.email ?? '',
+});
+
+const Edit = ({ person }: { person: Person }) => (
+  <EditButton
+    edits="person"
+    label="Edit"
+    name={`Edit: ${person.attributes.username}`}
+    look="small"
+    title={`Edit the account of ${person.attributes.username}`}
+    hasFaults
+    target={workspaceTarget<Person['attributes']>(`admin/users/${person.id}`, 'users')}
+    valuesOf={nameOf}
+    bodyOf={(changed) => ({ attributes: changed })}
+    fields={(values) => (
+      <>
+        <Label>
+          User name
+          <Input name="username" required autoComplete="off" defaultValue={values.username} />
+          <Fault of="username" />
+        </Label>
+        <Label>
+          Mail address
+          <Input
+            name="email"
+            type="email"
+            required
+            autoComplete="off"
+            defaultValue={values.email}
+          />
+          <Fault of="email" />
+        </Label>
+        <Hint>
+          The person signs in with the new name or address from now on. The address counts as
+          confirmed: links for a new password go to it.
+        </Hint>
+      </>
+    )}
+  />
+);
+
+const EndSessions = ({ person }: { person: Person }) => (
+  <Act
+    person={person}
+    action="end_sessions"
+    label="End sessions"
+    title={`End all sessions of ${person.attributes.username}?`}
+    confirm="End them"
+    tone="danger"
+  >
+    The person is signed out everywhere and may sign in again. API tokens stay, and links for a new
+    password end.
+  </Act>
+);
+
 export const PersonActions = ({ person }: { person: Person }) => (
   <>
+    <Edit person={person} />
+    <EndSessions person={person} />
     <Suspension person={person} />
     <SignInProofs person={person} />
     <Administration person={person} />
