@@ -23,10 +23,17 @@ describe('keys of an authority', { timeout: PATIENCE_MS }, () => {
     const { page, problems } = await site.openSignedIn('/ui/certificates/pki', {
       namespace: BRANCH,
     });
+    const readIssuers: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/pki/issuer/')) readIssuers.push(request.url());
+    });
     await page.getByRole('tab', { name: 'Keys' }).click();
     const rows = page.getByRole('table', { name: 'Keys' }).getByRole('row');
     const used = rows.filter({ hasText: 'of-the-root' });
     await used.getByText('default', { exact: true }).waitFor();
+    // The list of issuers names them, so that none is read.
+    await used.getByRole('link', { name: 'Root', exact: true }).waitFor();
+    expect(readIssuers).toEqual([]);
     // An issuer uses it.
     expect(await used.getByRole('button', { name: 'Delete' }).count()).toBe(0);
 

@@ -324,9 +324,12 @@ export const SEARCH_SOURCES: readonly SearchSource[] = [
   })),
   certificates,
   inAuthorities('Issuers', async (mount) => {
-    const { keys, infos } = await listKeys<{ readonly issuer_name: string }>(`${mount}/issuers`);
+    const { keys, infos } = await listKeys<{
+      readonly common_name: string;
+      readonly issuer_name: string;
+    }>(`${mount}/issuers`);
     const found = keys.map((id) => ({
-      title: [infos[id]?.issuer_name, id].filter(Boolean).join(' '),
+      title: [infos[id]?.common_name, infos[id]?.issuer_name, id].filter(Boolean).join(' '),
       more: mount,
       address: `${authorityAddress(mount)}?tab=issuers`,
     }));

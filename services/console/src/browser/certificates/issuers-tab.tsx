@@ -40,7 +40,7 @@ const IssuerCard = (props: {
   const { mount, id, info, issuer } = props;
   const may = useCapabilities([`${mount}/config/issuers`, `${mount}/issuer/${id}`]);
   const contents = issuer && certificateContents(issuer.certificate);
-  const name = contents?.commonName ?? (info.issuer_name || id);
+  const name = nameOfIssuer(id, info);
   return (
     <Card
       title={name}
@@ -112,7 +112,7 @@ const toChained = (
     const contents = certificateContents(issuer.certificate);
     return {
       id,
-      name: contents.commonName ?? (issuer.issuer_name || id),
+      name: nameOfIssuer(id, infos[id]),
       isDefault: infos[id]?.is_default === true,
       certificate: issuer.certificate,
       chain: issuer.ca_chain,
@@ -148,7 +148,7 @@ const IssuerCards = (props: {
   const { rows, pager } = usePages(ids, CARDS_SHOWN, useListPage('issuers'));
   const [former] = [...issuers]
     .filter(([id]) => infos[id]?.is_default === true)
-    .map(([id, issuer]) => ({ name: nameOfIssuer(id, infos[id], issuer), issuer }));
+    .map(([id, issuer]) => ({ name: nameOfIssuer(id, infos[id]), issuer }));
   return (
     <>
       {rows.map((id) => {

@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { messageOf } from '../../api/api-problem.ts';
-import { useAction, useCapabilities, useSecretList } from '../../api/queries.ts';
+import { useAction, useCapabilities, useSecret, useSecretList } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { fieldsOf } from '../../components/action-button.tsx';
 import { Button } from '../../components/button.tsx';
@@ -20,8 +20,8 @@ import { Card, Empty, Page, Problem } from '../../components/page.tsx';
 import { PageLink } from '../../components/page-link.tsx';
 import { Code, Hint } from '../../components/text.tsx';
 import { certificateContents, subjectFields } from '../certificate-contents.ts';
-import type { IssuerInfo } from '../issuer/issuer.ts';
-import { nameOfIssuer, useIssuers } from '../issuer/issuers.ts';
+import type { Issuer, IssuerInfo } from '../issuer/issuer.ts';
+import { nameOfIssuer } from '../issuer/issuers.ts';
 import { type AuthorityKey, nameOfKey, useKeys } from '../keys/key.ts';
 import {
   importCertificate,
@@ -254,15 +254,17 @@ const KeyFields = (props: {
 
 /** The issuers that have keys, and the certificate of the one that has this key. */
 const useUsers = (mount: string, keyId: string) => {
-  const { documents, list, isPending } = useIssuers(mount);
-  const all = [...documents];
+  const { data: listed } = useSecretList<IssuerInfo>(`${mount}/issuers`);
+  const all = Object.entries(listed?.infos ?? {});
+  const user = all.find(([, { key_id: has }]) => has === keyId)?.[0];
+  const issuer = useSecret<Issuer>(`${mount}/issuer/${user ?? ''}`, {
+    enabled: user !== undefined,
+  });
   return {
-    certificate: all.find(([, { key_id: has }]) => has === keyId)?.[1].certificate,
+    certificate: user === undefined ? undefined : issuer.data?.certificate,
     usersOf: (key: string): readonly string[] =>
-      all
-        .filter(([, { key_id: has }]) => has === key)
-        .map(([id, issuer]) => nameOfIssuer(id, list.data?.infos[id], issuer)),
-    isKnown: list.data !== undefined && !isPending,
+      all.filter(([, { key_id: has }]) => has === key).map(([id, info]) => nameOfIssuer(id, info)),
+    isKnown: listed !== undefined && (user === undefined || !issuer.isPending),
   };
 };
 

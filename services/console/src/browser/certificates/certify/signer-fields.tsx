@@ -1,7 +1,8 @@
 /** The choice of the issuer that signs: an authority of this server, and one of its issuers that can sign. */
-import { useSecret } from '../../api/queries.ts';
+import { useSecret, useSecretList } from '../../api/queries.ts';
 import { Label, Pair, SelectField } from '../../components/fields.tsx';
-import { nameOfIssuer, useIssuers } from '../issuer/issuers.ts';
+import type { IssuerInfo } from '../issuer/issuer.ts';
+import { nameOfIssuer } from '../issuer/issuers.ts';
 
 interface UiMounts {
   readonly secret?: Readonly<Record<string, { readonly type: string }>>;
@@ -24,12 +25,12 @@ export interface Signer {
 
 /** Issuers that have a key, other than the one that is certified; the default first. */
 export const useSigners = (signer: string, keyId: string) => {
-  const { list, documents } = useIssuers(signer);
+  const list = useSecretList<IssuerInfo>(`${signer}/issuers`);
   const signers = Object.entries(list.data?.infos ?? {})
     .filter(([, { key_id: has }]) => has !== '' && has !== keyId)
     .toSorted(([, a], [, b]) => Number(b.is_default) - Number(a.is_default))
     .map(([id, info]): Signer => {
-      const name = nameOfIssuer(id, info, documents.get(id));
+      const name = nameOfIssuer(id, info);
       return { id, name: info.is_default ? `${name}, the default` : name };
     });
   return { signers, isPending: list.isPending, error: list.error };

@@ -86,7 +86,7 @@ const FoundIssuer = ({ mount, issuer }: { mount: string; issuer: Issuer }) => {
   const { list, documents } = useIssuers(mount);
   const infos = list.data?.infos ?? {};
   const may = useCapabilities([path, `${path}/revoke`, `${path}/sign-intermediate`]);
-  const nameOf = (one: string): string => nameOfIssuer(one, infos[one], documents.get(one));
+  const nameOf = (one: string): string => nameOfIssuer(one, infos[one]);
   const contents = certificateContents(issuer.certificate);
   const isDefault = infos[id]?.is_default === true;
   return (
@@ -106,7 +106,7 @@ const FoundIssuer = ({ mount, issuer }: { mount: string; issuer: Issuer }) => {
       <EndIssuer
         mount={mount}
         issuer={issuer}
-        name={contents.commonName ?? (issuer.issuer_name || id)}
+        name={nameOf(id)}
         isDefault={isDefault}
         chained={[...documents]
           .filter(([one, { manual_chain: chain }]) => one !== id && chain?.includes(id) === true)
@@ -122,7 +122,8 @@ export const IssuerPage = () => {
   const { mount, issuer: reference } = route.useParams();
   const query = useSecret<Issuer>(`${mount}/issuer/${reference}`);
   const { data: listed } = useSecretList<IssuerInfo>(`${mount}/issuers`);
-  const name = nameOfIssuer(reference, listed?.infos[reference], query.data);
+  const id = query.data?.issuer_id ?? reference;
+  const name = nameOfIssuer(id, listed?.infos[id]);
   return (
     <Page
       title={name}

@@ -7,6 +7,8 @@ export interface IssuerInfo {
   readonly issuer_name: string;
   /** "" when the authority does not have its key. */
   readonly key_id: string;
+  /** The common name of its certificate; "" without one. */
+  readonly common_name: string;
   readonly serial_number: string;
   readonly not_after: string;
 }

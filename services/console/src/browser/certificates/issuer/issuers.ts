@@ -3,16 +3,13 @@ import { useQueries } from '@tanstack/react-query';
 import { useSecretList } from '../../api/queries.ts';
 import { readData } from '../../api/secrets-api.ts';
 import { useSession } from '../../api/session.ts';
-import { certificateContents } from '../certificate-contents.ts';
 import type { Issuer, IssuerInfo } from './issuer.ts';
 
 /** The name of an issuer for people. */
 export const nameOfIssuer = (
   id: string,
-  info: Pick<IssuerInfo, 'issuer_name'> | undefined,
-  issuer: Pick<Issuer, 'certificate'> | null | undefined,
-): string =>
-  (issuer && certificateContents(issuer.certificate).commonName) || info?.issuer_name || id;
+  info: Pick<IssuerInfo, 'common_name' | 'issuer_name'> | undefined,
+): string => info?.common_name || info?.issuer_name || id;
 
 export const useIssuers = (mount: string) => {
   const { secrets, namespace } = useSession();
@@ -32,5 +29,5 @@ export const useIssuers = (mount: string) => {
       return issuer === undefined || issuer === null ? [] : [[id, issuer] as const];
     }),
   );
-  return { list, documents, isPending: answers.some(({ isPending }) => isPending) };
+  return { list, documents };
 };

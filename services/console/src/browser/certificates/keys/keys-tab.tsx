@@ -1,6 +1,6 @@
 /** Keys of an authority: which issuers use each, and what is done with it. */
 import { getRouteApi } from '@tanstack/react-router';
-import { useCapabilities, useSecret, useSecretList } from '../../api/queries.ts';
+import { useCapabilities, useSecretList } from '../../api/queries.ts';
 import { callSecrets } from '../../api/secrets-api.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../../components/commands.tsx';
@@ -14,7 +14,7 @@ import { Pill } from '../../components/pill.tsx';
 import { Code, Hint } from '../../components/text.tsx';
 import { EditButton } from '../../editing/edit-button.tsx';
 import { secretTarget } from '../../editing/edit-target.ts';
-import type { Issuer, IssuerInfo } from '../issuer/issuer.ts';
+import type { IssuerInfo } from '../issuer/issuer.ts';
 import { nameOfIssuer } from '../issuer/issuers.ts';
 import { type AuthorityKey, nameOfKey, useKeys } from './key.ts';
 import { NewKey } from './new-key.tsx';
@@ -23,17 +23,6 @@ const route = getRouteApi('/ui/certificates/$mount');
 
 /** Words of the types of keys; their size is not listed. */
 const TYPES: Readonly<Record<string, string>> = { ec: 'ECDSA', rsa: 'RSA', ed25519: 'Ed25519' };
-
-/** A link to an issuer, by the common name of its certificate. */
-const IssuerLink = (props: { mount: string; id: string; info: IssuerInfo | undefined }) => {
-  const { mount, id, info } = props;
-  const { data: issuer } = useSecret<Issuer>(`${mount}/issuer/${id}`);
-  return (
-    <PageLink to="/ui/certificates/$mount/issuer/$issuer" params={{ mount, issuer: id }}>
-      {nameOfIssuer(id, info, issuer)}
-    </PageLink>
-  );
-};
 
 const RenameKey = ({ path, authorityKey }: { path: string; authorityKey: AuthorityKey }) => (
   <EditButton
@@ -147,7 +136,9 @@ const Users = (props: {
     return users.map((id, at) => (
       <span key={id}>
         {at > 0 && ', '}
-        <IssuerLink mount={mount} id={id} info={infos[id]} />
+        <PageLink to="/ui/certificates/$mount/issuer/$issuer" params={{ mount, issuer: id }}>
+          {nameOfIssuer(id, infos[id])}
+        </PageLink>
       </span>
     ));
   return (
