@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
 import { type EditedThing, expectOneFieldToChange } from './edit-walk.ts';
+import { faultsInVariants } from './page-faults.ts';
 
 const site = useConsole();
 const BRANCH = 'branch';
@@ -131,6 +132,63 @@ describe('an edited part of an authority', { timeout: PATIENCE_MS * 2 }, () => {
     const { page, problems } = await site.openSignedIn('/ui/', { namespace });
     for (const thing of thingsOf(namespace))
       await expectOneFieldToChange(site, page, thing, namespace);
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('rules of revocation', { timeout: PATIENCE_MS }, () => {
+  test('are all in one form, which sends those that were changed, and says why they are refused', async () => {
+    await site.secrets('sys/mounts/lists', { type: 'pki' }, BRANCH);
+    await site.secrets('lists/root/generate/internal', { common_name: 'Lists' }, BRANCH);
+    const path = 'lists/config/crl';
+    const rules = async () => (await site.readSecret(path, BRANCH)).data;
+    const { page, problems } = await site.openSignedIn('/ui/certificates/lists?tab=settings', {
+      namespace: BRANCH,
+    });
+    const sent: unknown[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith(path))
+        sent.push(JSON.parse(request.postData() ?? ''));
+    });
+    await page.getByRole('button', { name: 'Change the rules' }).click();
+    const dialog = page.getByRole('dialog');
+    const save = dialog.getByRole('button', { name: 'Save' });
+    expect(await faultsInVariants(page, 'rules of revocation')).toEqual({});
+    await dialog.getByLabel('Serve the unified list at the addresses').check();
+    await save.click();
+    await dialog.getByRole('alert').filter({ hasText: 'if unified_crl is disabled' }).waitFor();
+    const before = await rules();
+    expect(before.unified_crl_on_existing_paths).toBe(false);
+    // The field that was ticked is still so.
+    await dialog.getByLabel('Publish a unified list of all clusters').check();
+    await dialog.getByLabel('Revoke certificates of other clusters here').check();
+    await dialog.getByLabel('Rebuild lists before they expire').check();
+    await dialog.getByLabel('Rebuild before the end of validity by').fill('6h');
+    await dialog.getByLabel('Publish delta lists').check();
+    await dialog.getByLabel('Build a delta list every').fill('20m');
+    await dialog.getByLabel('Maximum entries of a list').fill('-1');
+    await dialog.getByLabel('Expired certificates can be revoked').check();
+    await dialog.getByLabel('An OCSP answer is valid for').fill('0');
+    await dialog.getByLabel('Lists name revoked certificates').uncheck();
+    await save.click();
+    await dialog.waitFor({ state: 'detached' });
+    const changed = {
+      unified_crl_on_existing_paths: true,
+      unified_crl: true,
+      cross_cluster_revocation: true,
+      auto_rebuild: true,
+      auto_rebuild_grace_period: '6h',
+      enable_delta: true,
+      delta_rebuild_interval: '20m',
+      max_crl_entries: -1,
+      allow_expired_cert_revocation: true,
+      ocsp_expiry: '0',
+      disable: true,
+    };
+    expect(sent).toEqual([{ unified_crl_on_existing_paths: true }, changed]);
+    expect(await rules()).toEqual({ ...before, ...changed });
+    await page.getByText('no lists', { exact: true }).waitFor();
+    await page.getByText('of all clusters', { exact: false }).first().waitFor();
     expect(problems).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** The revocation list as served, and the settings for CRLs and OCSP answers. */
+/** The revocation list as served, and the rules by which lists and OCSP answers are made. */
 import { useQuery } from '@tanstack/react-query';
 import { mountAddress } from '../api/mount-address.ts';
 import { useCapabilities, useSecret } from '../api/queries.ts';
@@ -9,25 +9,12 @@ import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx'
 import { FactList } from '../components/fact-list.tsx';
 import { FormActions } from '../components/fields.tsx';
 import { counted, formatDistance, formatTime } from '../components/format.ts';
-import { Lifetime } from '../components/lifetime.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { Pill, PillRow } from '../components/pill.tsx';
 import { Code } from '../components/text.tsx';
-import { Choice } from '../editing/choice.tsx';
-import { EditButton } from '../editing/edit-button.tsx';
-import { secretTarget } from '../editing/edit-target.ts';
 import { listContents } from './certificate-contents.ts';
-
-interface CrlConfig {
-  readonly expiry: string;
-  readonly disable: boolean;
-  readonly auto_rebuild: boolean;
-  readonly auto_rebuild_grace_period: string;
-  readonly enable_delta: boolean;
-  readonly ocsp_disable: boolean;
-  readonly ocsp_expiry: string;
-}
+import { type CrlConfig, EditRules } from './revocation-rules.tsx';
 
 /** The list of the default issuer. */
 const ServedList = ({ mount }: { mount: string }) => {
@@ -64,54 +51,6 @@ const ServedList = ({ mount }: { mount: string }) => {
   );
 };
 
-const ruleValues = (config: CrlConfig) => ({
-  expiry: config.expiry,
-  auto_rebuild: config.auto_rebuild,
-  enable_delta: config.enable_delta,
-  is_ocsp_answered: !config.ocsp_disable,
-  ocsp_expiry: config.ocsp_expiry,
-});
-
-const changedRules = ({
-  is_ocsp_answered: isAnswered,
-  ...changed
-}: Partial<ReturnType<typeof ruleValues>>): object => ({
-  ...changed,
-  ...(isAnswered !== undefined && { ocsp_disable: !isAnswered }),
-});
-
-const EditRules = ({ path }: { path: string }) => (
-  <EditButton
-    edits="revocation-rules"
-    label="Change the rules"
-    title="How revocation is published"
-    target={secretTarget<CrlConfig>(path)}
-    valuesOf={ruleValues}
-    bodyOf={changedRules}
-    fields={(values) => (
-      <>
-        <Lifetime name="expiry" required label="A list is valid for" value={values.expiry} />
-        <Choice name="auto_rebuild" isTicked={values.auto_rebuild}>
-          Lists are made at intervals, and not at each revocation
-        </Choice>
-        <Choice name="enable_delta" isTicked={values.enable_delta}>
-          Between them, small lists of what was added
-        </Choice>
-        <Choice name="is_ocsp_answered" isTicked={values.is_ocsp_answered}>
-          OCSP is answered
-        </Choice>
-        <Lifetime
-          name="ocsp_expiry"
-          required
-          label="An OCSP answer is valid for"
-          value={values.ocsp_expiry}
-        />
-      </>
-    )}
-    commands={() => [vaultCommand(`vault write ${path} expiry=72h auto_rebuild=true`)]}
-  />
-);
-
 export const RevocationCard = ({ mount }: { mount: string }) => {
   const path = `${mount}/config/crl`;
   const rotate = `${mount}/crl/rotate`;
@@ -131,6 +70,7 @@ export const RevocationCard = ({ mount }: { mount: string }) => {
                   {config.ocsp_disable ? 'no OCSP' : 'OCSP'}
                 </Pill>
                 {config.enable_delta && <Pill tone="good">delta lists</Pill>}
+                {config.unified_crl && <Pill tone="good">list of all clusters</Pill>}
               </PillRow>
               <ServedList mount={mount} />
               <FactList
@@ -141,6 +81,17 @@ export const RevocationCard = ({ mount }: { mount: string }) => {
                     config.auto_rebuild
                       ? `${config.auto_rebuild_grace_period} before the last one expires`
                       : 'at each revocation',
+                  ],
+                  ...(config.enable_delta
+                    ? ([
+                        ['A delta list is built', `every ${config.delta_rebuild_interval}`],
+                      ] as const)
+                    : []),
+                  [
+                    'Entries of a list',
+                    config.max_crl_entries < 0
+                      ? 'no limit'
+                      : `${config.max_crl_entries.toLocaleString()} at most`,
                   ],
                   ['An OCSP answer is valid for', config.ocsp_expiry],
                   ['List for clients', <Code key="list">{`${mountAddress(mount)}/crl`}</Code>],
