@@ -44,7 +44,7 @@ const statusOf = async (token: string): Promise<number> =>
   ).status;
 
 beforeAll(async () => {
-  await addUsers(['ada', 'bob', 'cleo', 'dora', 'eve']);
+  await addUsers(['ada', 'bob', 'cleo', 'dora', 'eve', 'fred']);
   await site.secrets('sys/namespaces/team', {});
   await addUsers(['ada'], 'team');
 }, PATIENCE_MS);
@@ -116,6 +116,46 @@ describe('own tokens', { timeout: PATIENCE_MS }, () => {
     await expect.poll(() => rowsOf(page).count()).toBe(1);
     await rowsOf(page).getByText('team/', { exact: true }).waitFor();
     expect(await faultsInVariants(page, 'account with own tokens')).toEqual({});
+    expect(problems).toEqual([]);
+  });
+
+  test('are shown and ended in a namespace below the one of the sign-in, where little is allowed', async () => {
+    const other = await logIn('fred');
+    const { page, problems } = await site.openSignedIn('/ui/tokens', {
+      secrets: await logIn('fred'),
+      namespace: 'team',
+    });
+    await expect.poll(() => rowsOf(page).count()).toBe(2);
+    // The policies refuse much below the namespace of the sign-in, and the session goes on.
+    await page.goto(`${site.origin()}/ui/policies`);
+    await page.getByRole('heading', { name: 'Policies', level: 1 }).waitFor();
+    await page.goto(`${site.origin()}/ui/tokens`);
+    await page.getByText('(this session)').waitFor();
+    await page.getByRole('button', { name: /^End people-fred/ }).click();
+    await page.getByRole('button', { name: 'End it' }).click();
+    await expect.poll(() => rowsOf(page).count()).toBe(1);
+    expect(await statusOf(other)).toBe(403);
+    expect(await page.getByText(ENDED).count()).toBe(0);
+    await page.getByRole('button', { name: 'End this session' }).click();
+    await page.getByRole('button', { name: 'End it' }).click();
+    await page.getByLabel('User name').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('are listed without buttons for whoever may list them and end none', async () => {
+    await site.secrets('auth/people/users/gwen', {
+      password: PASSWORD,
+      token_no_default_policy: true,
+      token_policies: ['looking'],
+    });
+    const policy = `path "sys/capabilities-self" { capabilities = ["update"] }
+      path "auth/token/own" { capabilities = ["read"] }`;
+    await site.secrets('sys/policies/acl/looking', { policy });
+    const { page, problems } = await site.openSignedIn('/ui/tokens', {
+      secrets: await logIn('gwen'),
+    });
+    await expect.poll(() => rowsOf(page).count()).toBe(1);
+    expect(await page.getByRole('button', { name: /^End/ }).count()).toBe(0);
     expect(problems).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 /** Calls of the secrets service's API (`/v1`) with the token of the session. */
 
 import { ApiProblem, parsedBody, request } from './api-problem.ts';
+import { withThoseAbove } from './namespaces-above.ts';
 import { warn } from './notices.ts';
 import { endSession, readSession, sessionHeaders } from './session.ts';
 
@@ -39,14 +40,20 @@ const textOf = (body: unknown, status: number): string => {
   return errors.length > 0 ? errors.join('; ') : `the server answered ${status}`;
 };
 
-/** Ends the session when a call was refused because of its token and not because of a policy. */
+/**
+ * Ends the session when a call was refused because of its token and not because of a policy. Whoever has signed in in
+ * a namespace above that of the page may often look the token up there alone.
+ */
 const endIfTokenIsGone = async (login: string): Promise<void> => {
-  const answer = await request('/v1/auth/token/lookup-self', {
-    headers: headersFor(undefined, readSession().namespace),
-  });
-  // An unread body would keep the request open.
-  await answer.body?.cancel();
-  if (answer.status === 403 && readSession().secrets === login)
+  for (const namespace of withThoseAbove(readSession().namespace)) {
+    const answer = await request('/v1/auth/token/lookup-self', {
+      headers: headersFor(undefined, namespace),
+    });
+    // An unread body would keep the request open.
+    await answer.body?.cancel();
+    if (answer.status !== 403) return;
+  }
+  if (readSession().secrets === login)
     endSession('secrets', 'The token has expired or was revoked. Sign in again to go on.');
 };
 

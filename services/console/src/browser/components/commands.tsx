@@ -31,8 +31,13 @@ const curl = (
   return { tool: 'curl', text: parts.join(' ') };
 };
 
-/** @param namespace "" is the root */
-const secretsCurlIn = (namespace: string, method: string, path: string, body?: object): Command =>
+/** A call in a given namespace. @param namespace "" is the root */
+export const secretsCurlIn = (
+  namespace: string,
+  method: string,
+  path: string,
+  body?: object,
+): Command =>
   curl(
     [
       '"X-Service-Token: $KEELSON_TOKEN"',

@@ -1,11 +1,14 @@
 /** Where somebody is signed in to certificates and administration, with buttons that end it. */
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useCapabilities, useSecret } from '../api/queries.ts';
+import { ApiProblem } from '../api/api-problem.ts';
+import { withThoseAbove } from '../api/namespaces-above.ts';
+import { useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
-import { endSession } from '../api/session.ts';
+import { endSession, useSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Button } from '../components/button.tsx';
-import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Commands, secretsCurlIn } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { FormActions } from '../components/fields.tsx';
 import { formatTime } from '../components/format.ts';
@@ -33,11 +36,67 @@ interface OwnTokens {
 const OWN = 'auth/token/own';
 const REVOKE = `${OWN}/revoke`;
 const REVOKE_OTHERS = `${OWN}/revoke-others`;
-const SELF = 'auth/token/lookup-self';
+/** Status of the list for a token of nobody. */
+const NO_ENTITY_STATUS = 400;
 /** As many as a table shows at once. */
 const PAGE = 50;
 
-const EndToken = ({ token }: { token: OwnToken }) => (
+/** A namespace in which the token may list its own, and what it may do with them there. */
+interface Place {
+  readonly namespace: string;
+  readonly mayEnd: boolean;
+  readonly mayEndOthers: boolean;
+}
+
+/** The capabilities of the token on the paths of a namespace; none where it may not even ask. */
+const capabilitiesIn = async (
+  namespace: string,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, readonly string[]>>> => {
+  try {
+    const body = { paths: [OWN, REVOKE, REVOKE_OTHERS] };
+    const call = { body, signal, namespace };
+    return (
+      await callSecrets<{ data: Readonly<Record<string, readonly string[]>> }>(
+        'POST',
+        'sys/capabilities-self',
+        call,
+      )
+    ).data;
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 403) return {};
+    throw error;
+  }
+};
+
+/** The innermost one from that of the page on: people work in namespaces below the one where they have signed in. */
+const findPlace = async (namespace: string, signal: AbortSignal): Promise<Place | null> => {
+  for (const at of withThoseAbove(namespace)) {
+    const granted = await capabilitiesIn(at, signal);
+    const may = (path: string, capability: string): boolean =>
+      granted[path]?.some((one) => one === 'root' || one === capability) === true;
+    if (may(OWN, 'read'))
+      return {
+        namespace: at,
+        mayEnd: may(REVOKE, 'update'),
+        mayEndOthers: may(REVOKE_OTHERS, 'update'),
+      };
+  }
+  return null;
+};
+
+/** Null where the token may list its own nowhere. */
+const usePlace = (): Place | null => {
+  const { secrets, namespace } = useSession();
+  const { data } = useQuery({
+    queryKey: ['own-tokens', secrets, namespace],
+    enabled: secrets !== undefined,
+    queryFn: ({ signal }) => findPlace(namespace, signal),
+  });
+  return data ?? null;
+};
+
+const EndToken = ({ token, namespace }: { token: OwnToken; namespace: string }) => (
   <ActionButton
     label="End"
     name={token.is_current ? 'End this session' : `End ${token.display_name} ${token.accessor}`}
@@ -45,11 +104,11 @@ const EndToken = ({ token }: { token: OwnToken }) => (
     tone="danger"
     title={`End "${token.display_name}"?`}
     confirm="End it"
-    act={() => callSecrets('POST', REVOKE, { body: { accessor: token.accessor } })}
+    act={() => callSecrets('POST', REVOKE, { body: { accessor: token.accessor }, namespace })}
     onDone={() => {
       if (token.is_current) endSession('secrets', 'You have ended this session.');
     }}
-    commands={[secretsCurl('POST', REVOKE, { accessor: token.accessor })]}
+    commands={[secretsCurlIn(namespace, 'POST', REVOKE, { accessor: token.accessor })]}
   >
     <p>
       {token.is_current
@@ -60,14 +119,14 @@ const EndToken = ({ token }: { token: OwnToken }) => (
   </ActionButton>
 );
 
-const EndOthers = () => (
+const EndOthers = ({ namespace }: { namespace: string }) => (
   <ActionButton
     label="End all others"
     tone="danger"
     title="End all your other tokens?"
     confirm="End them"
-    act={() => callSecrets('POST', REVOKE_OTHERS)}
-    commands={[secretsCurl('POST', REVOKE_OTHERS)]}
+    act={() => callSecrets('POST', REVOKE_OTHERS, { namespace })}
+    commands={[secretsCurlIn(namespace, 'POST', REVOKE_OTHERS)]}
   >
     <p>
       You stay signed in here alone. Tokens that you have made for programs end too, with their
@@ -76,7 +135,7 @@ const EndOthers = () => (
   </ActionButton>
 );
 
-const TokenTable = ({ tokens, mayEnd }: { tokens: readonly OwnToken[]; mayEnd: boolean }) => (
+const TokenTable = ({ tokens, place }: { tokens: readonly OwnToken[]; place: Place }) => (
   <DataTable
     label="Your tokens"
     rows={tokens}
@@ -110,7 +169,7 @@ const TokenTable = ({ tokens, mayEnd }: { tokens: readonly OwnToken[]; mayEnd: b
       {
         title: 'Actions',
         isActions: true,
-        cell: (token) => mayEnd && <EndToken token={token} />,
+        cell: (token) => place.mayEnd && <EndToken token={token} namespace={place.namespace} />,
       },
     ]}
   />
@@ -119,15 +178,22 @@ const TokenTable = ({ tokens, mayEnd }: { tokens: readonly OwnToken[]; mayEnd: b
 /** Nothing for a token of nobody, such as the root token, or where the list is not allowed. */
 export const OwnTokensCard = () => {
   const [before, setBefore] = useState('');
-  const may = useCapabilities([OWN, REVOKE, REVOKE_OTHERS, SELF]);
-  const self = useSecret<{ readonly entity_id: string }>(SELF, { enabled: may(SELF, 'read') });
-  const isShown = may(OWN, 'read') && (self.data?.entity_id ?? '') !== '';
+  const place = usePlace();
   const page = `${OWN}?limit=${PAGE}`;
   const path = before === '' ? page : `${page}&before=${encodeURIComponent(before)}`;
-  const query = useSecret<OwnTokens>(path, { enabled: isShown, keepPrevious: true });
-  if (!isShown) return null;
+  const query = useSecret<OwnTokens>(path, {
+    enabled: place !== null,
+    keepPrevious: true,
+    ...(place !== null && { namespace: place.namespace }),
+  });
+  const isOfNobody = query.error instanceof ApiProblem && query.error.status === NO_ENTITY_STATUS;
+  if (place === null || isOfNobody || (query.data === undefined && query.error === null))
+    return null;
   return (
-    <Card title="Your tokens" actions={may(REVOKE_OTHERS, 'update') ? <EndOthers /> : undefined}>
+    <Card
+      title="Your tokens"
+      actions={place.mayEndOthers ? <EndOthers namespace={place.namespace} /> : undefined}
+    >
       <Hint>
         Where you are signed in to certificates and administration. The last use is known to the
         hour.
@@ -136,9 +202,9 @@ export const OwnTokensCard = () => {
         {(shown) => (
           <>
             {shown === null || shown.tokens.length === 0 ? (
-              <Empty>There are none here.</Empty>
+              <Empty>You have no token in this namespace.</Empty>
             ) : (
-              <TokenTable tokens={shown.tokens} mayEnd={may(REVOKE, 'update')} />
+              <TokenTable tokens={shown.tokens} place={place} />
             )}
             <FormActions>
               {before !== '' && <Button onClick={() => setBefore('')}>Show the latest</Button>}
@@ -149,7 +215,7 @@ export const OwnTokensCard = () => {
           </>
         )}
       </Loaded>
-      <Commands commands={[secretsCurl('GET', OWN)]} />
+      <Commands commands={[secretsCurlIn(place.namespace, 'GET', OWN)]} />
     </Card>
   );
 };
