@@ -1,15 +1,11 @@
-import { type ServerProcess, startPostgres, startRedis } from '@keelson/testkit';
-import {
-  type DistributedCluster,
-  ofEachService,
-  startDistributed,
-} from '@keelson/testkit/distributed-cluster';
-import { until } from '@keelson/testkit/replication-cluster';
+import type { ServerProcess } from '@keelson/testkit';
+import { type DistributedCluster, ofEachService } from '@keelson/testkit/distributed-cluster';
 import type { Bench, BenchContext, Figure } from '../bench.ts';
 import { processUsage, treeCpuMicroseconds } from '../child-process.ts';
+import { openDistributedServer } from '../distributed-server.ts';
 import { askInTurn, type HttpLoad, measureRate } from '../http-load.ts';
-import { headersOf, openMeasuredServer } from '../measured-server.ts';
-import { type LoadedServer, type LoadName, prepareLoads } from '../prepared-loads.ts';
+import { openMeasuredServer } from '../measured-server.ts';
+import { type LoadName, prepareLoads } from '../prepared-loads.ts';
 import { whileSampling } from './database-waits.ts';
 
 const CONNECTIONS = 64;
@@ -82,55 +78,33 @@ const measureDistributed = async (
 ): Promise<readonly Figure[]> => {
   const { say } = context;
   const seconds = secondsOf(context);
-  await using postgres = await startPostgres({
-    settings: { fsync: 'on', shared_buffers: '256MB' },
-  });
-  await using redis = await startRedis();
-  const cluster = await startDistributed({
-    postgres,
-    redisUrl: redis.url,
+  await using server = await openDistributedServer(context, {
     name: 'bench',
     replicas: { gateway: replicas, ...ofEachService(replicas) },
   });
-  try {
-    // Until pki has joined and serves its mounts.
-    await until(
-      () => cluster.v1('POST', 'sys/mounts/ready', { type: 'pki' }),
-      ({ status }) => status === 204,
+  const { cluster, postgres, first } = server;
+  const figures: Figure[] = [];
+  const loads = await prepareLoads(first, shownOf(context));
+  for (const name of LOADS) {
+    const { result, waits } = await whileSampling(postgres.connectionString, () =>
+      measureParts(cluster, postgres.process, loads[name], seconds),
     );
-    await until(
-      () => cluster.v1('GET', 'ready/config/urls'),
-      ({ status }) => status === 200,
+    const { value, cost, cpu } = result;
+    const busiest = [...waits.connections].slice(0, 4);
+    say(`${name}, ${replicas} of each: ${cost}`);
+    say(
+      `  connections: ${busiest.map(([what, count]) => `${what} ${count.toFixed(2)}`).join(', ')}; ` +
+        `${(waits.flushes / (seconds * 1.25)).toFixed(0)} flushes/s`,
     );
-    const side: LoadedServer = {
-      url: cluster.urls[0] ?? '',
-      ...headersOf(context, { v1: cluster.token, api: cluster.apiToken }),
-    };
-    const figures: Figure[] = [];
-    const loads = await prepareLoads(side, shownOf(context));
-    for (const name of LOADS) {
-      const { result, waits } = await whileSampling(postgres.connectionString, () =>
-        measureParts(cluster, postgres.process, loads[name], seconds),
-      );
-      const { value, cost, cpu } = result;
-      const busiest = [...waits.connections].slice(0, 4);
-      say(`${name}, ${replicas} of each: ${cost}`);
-      say(
-        `  connections: ${busiest.map(([what, count]) => `${what} ${count.toFixed(2)}`).join(', ')}; ` +
-          `${(waits.flushes / (seconds * 1.25)).toFixed(0)} flushes/s`,
-      );
-      figures.push({
-        name: replicas === 1 ? name : `${name}, ${replicas} of each`,
-        value,
-        unit: '/s',
-        limit: { name: 'standalone', value: limits.get(name) ?? 0 },
-        cpuMicrosecondsPerOperation: cpu,
-      });
-    }
-    return figures;
-  } finally {
-    await cluster.stop();
+    figures.push({
+      name: replicas === 1 ? name : `${name}, ${replicas} of each`,
+      value,
+      unit: '/s',
+      limit: { name: 'standalone', value: limits.get(name) ?? 0 },
+      cpuMicrosecondsPerOperation: cpu,
+    });
   }
+  return figures;
 };
 
 export const distributedPostgres: Bench = {

@@ -1,13 +1,13 @@
 /** Operations of the public API whose cost is divided, each on a server with what it needs. */
-import { startPostgres, startRedis, temporaryDirectory } from '@keelson/testkit';
-import { ofEachService, startDistributed } from '@keelson/testkit/distributed-cluster';
-import { until } from '@keelson/testkit/replication-cluster';
+import { temporaryDirectory } from '@keelson/testkit';
+import { ofEachService } from '@keelson/testkit/distributed-cluster';
 import { startAuthority, startNames } from '../acme-order/acme-servers.ts';
 import type { LoadResult } from '../acme-order/load-process.ts';
 import type { BenchContext } from '../bench.ts';
 import { startProcess, treeCpuMicroseconds } from '../child-process.ts';
+import { openDistributedServer } from '../distributed-server.ts';
 import { askInTurn } from '../http-load.ts';
-import { headersOf, openMeasuredServer } from '../measured-server.ts';
+import { openMeasuredServer } from '../measured-server.ts';
 import { type LoadedServer, type LoadName, prepareLoads } from '../prepared-loads.ts';
 
 interface Performed {
@@ -57,39 +57,18 @@ export const standaloneLoad =
 export const distributedLoad =
   (name: LoadName): OpenWork =>
   async (context) => {
-    await using stack = new AsyncDisposableStack();
-    const settings = { fsync: 'on', shared_buffers: '256MB' };
-    const postgres = stack.use(await startPostgres({ settings }));
-    const redis = stack.use(await startRedis());
-    const cluster = await startDistributed({
-      postgres,
-      redisUrl: redis.url,
+    const server = await openDistributedServer(context, {
       name: 'profile',
       replicas: { gateway: 1, ...ofEachService(1) },
     });
-    stack.defer(() => cluster.stop());
-    // Until pki has joined and serves its mounts.
-    await until(
-      () => cluster.v1('POST', 'sys/mounts/ready', { type: 'pki' }),
-      ({ status }) => status === 204,
-    );
-    await until(
-      () => cluster.v1('GET', 'ready/config/urls'),
-      ({ status }) => status === 200,
-    );
-    const side: LoadedServer = {
-      url: cluster.urls[0] ?? '',
-      ...headersOf(context, { v1: cluster.token, api: cluster.apiToken }),
-    };
-    const prepare = await loadOn(side, name, context);
-    const owned = stack.move();
+    const { cluster, postgres, first } = server;
     return {
       pids: Object.values(cluster.processes).flatMap((replicas) =>
         replicas.map(({ pid }) => pid ?? 0),
       ),
       others: () => new Map([['PostgreSQL', treeCpuMicroseconds(postgres.process.pid ?? 0)]]),
-      prepare,
-      [Symbol.asyncDispose]: () => owned.disposeAsync(),
+      prepare: await loadOn(first, name, context),
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
     };
   };
 

@@ -1,14 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { startPostgres, startRedis } from '@keelson/testkit';
-import { startDistributed } from '@keelson/testkit/distributed-cluster';
-import { until } from '@keelson/testkit/replication-cluster';
-import type { Bench, BenchContext, Figure } from '../bench.ts';
+import type { Bench, Figure } from '../bench.ts';
 import { startProcess } from '../child-process.ts';
+import { openDistributedServer } from '../distributed-server.ts';
 import {
   askV1,
   createResource,
   fetchWithinLimits,
-  headersOf,
   type MeasuredServer,
   openMeasuredServer,
 } from '../measured-server.ts';
@@ -143,47 +140,6 @@ const openNamespaces = async (
   ];
 };
 
-interface Installation extends AsyncDisposable {
-  readonly server: MeasuredServer;
-  /** Where the greedy tenant asks, if not where the polite one does. */
-  readonly other?: string;
-}
-
-/** Services in processes of their own, with a gateway for each of the tenants. */
-const openDistributed = async (context: BenchContext): Promise<Installation> => {
-  await using stack = new AsyncDisposableStack();
-  const postgres = stack.use(
-    await startPostgres({ settings: { fsync: 'on', shared_buffers: '256MB' } }),
-  );
-  const redis = stack.use(await startRedis());
-  const cluster = await startDistributed({
-    postgres,
-    redisUrl: redis.url,
-    name: 'tenants',
-    replicas: { gateway: 2 },
-  });
-  stack.defer(() => cluster.stop());
-  // Until pki has joined and serves its mounts.
-  await until(
-    () => cluster.v1('POST', 'sys/mounts/ready', { type: 'pki' }),
-    ({ status }) => status === 204,
-  );
-  await until(
-    () => cluster.v1('GET', 'ready/config/urls'),
-    ({ status }) => status === 200,
-  );
-  await until(
-    () => cluster.api('GET', 'organizations'),
-    ({ status }) => status === 200,
-  );
-  const [url = '', other = ''] = cluster.urls;
-  const owned = stack.move();
-  const headers = headersOf(context, { v1: cluster.token, api: cluster.apiToken });
-  const close = () => owned.disposeAsync();
-  const server = { url, ...headers, pid: undefined, [Symbol.asyncDispose]: close };
-  return { server, other, [Symbol.asyncDispose]: close };
-};
-
 export const tenants: Bench = {
   name: 'tenants',
   claim: 'P19: p99 of a polite tenant beside a greedy one at most 2 × alone',
@@ -214,12 +170,17 @@ export const tenants: Bench = {
         }
       }
       if (context.target !== undefined) return figures;
-      await using distributed = await openDistributed(context);
+      // A gateway for each of the tenants.
+      await using distributed = await openDistributedServer(context, {
+        name: 'tenants',
+        replicas: { gateway: 2 },
+      });
+      const { cluster, first } = distributed;
+      const [, other = first.url] = cluster.urls;
       for (const open of [openOrganizations, openNamespaces])
-        for (const one of await open(distributed.server, count)) {
+        for (const one of await open(first, count)) {
           const named = { ...one, name: `${one.name}, at another gateway` };
-          const { server, other = server.url } = distributed;
-          figures.push(...(await measure(server.url, named, loadOf(other, one))));
+          figures.push(...(await measure(first.url, named, loadOf(other, one))));
         }
       return figures;
     } finally {
