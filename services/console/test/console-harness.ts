@@ -11,11 +11,13 @@ import {
   type WatchedPage,
 } from '@keelson/testkit/chromium';
 import type { JsonObject, RunSite } from '@keelson/testkit/planned-run';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest';
 import { type ControlPlane, type OwnControlPlane, startControlPlane } from './control-plane.ts';
 import { PICTURES } from './page-faults.ts';
 
 export const PATIENCE_MS = 180_000;
+
+type Prepare = (page: Page) => Promise<unknown>;
 
 export interface ConsoleUnderTest extends RunSite {
   readonly rootToken: () => string;
@@ -37,8 +39,8 @@ export interface ConsoleUnderTest extends RunSite {
   readonly readSecret: (path: string, namespace?: string) => Promise<JsonObject>;
   /** Waits until every service serves requests, as after the opening of the seal. */
   readonly untilReady: () => Promise<void>;
-  /** Opens a page in a new profile; closed after the test. */
-  readonly open: (path?: string) => Promise<WatchedPage>;
+  /** Opens a page in a new profile; closed after the test. @param prepare is called before the page is loaded */
+  readonly open: (path?: string, prepare?: Prepare) => Promise<WatchedPage>;
   /** Opens a page with both tokens given, those of the first user in the root namespace unless others are named. */
   readonly openSignedIn: (
     path: string,
@@ -46,6 +48,8 @@ export interface ConsoleUnderTest extends RunSite {
       readonly secrets?: string;
       readonly workspaces?: string;
       readonly namespace?: string;
+      /** Is called before the page is loaded. */
+      readonly prepare?: Prepare;
     },
   ) => Promise<WatchedPage>;
   /** Creates a user, adds it to the team, and returns a token of the user. */
@@ -104,6 +108,7 @@ export const useChromiumOn = (
   const openWith = async (
     path: string,
     session?: Tokens & { readonly namespace: string },
+    prepare?: Prepare,
   ): Promise<WatchedPage> => {
     if (browser === undefined) throw new Error('Chromium is launched before the tests');
     const opened = await openPage(browser, 'about:blank');
@@ -122,10 +127,12 @@ export const useChromiumOn = (
         }`,
       });
     }
+    await prepare?.(opened.page);
     await opened.page.goto(`${plane().http}${path}`);
     return opened;
   };
-  const open = (path = '/ui/'): Promise<WatchedPage> => openWith(path);
+  const open = (path = '/ui/', prepare?: Prepare): Promise<WatchedPage> =>
+    openWith(path, undefined, prepare);
   const workspaces: ConsoleUnderTest['workspaces'] = (
     method,
     path,
@@ -164,8 +171,10 @@ export const useChromiumOn = (
         `/api/v2/${path}`,
         ({ body }) => wanted(body),
       ),
-    untilReady: () =>
-      expect.poll(async () => (await fetch(`${plane().http}/readyz`)).status).toBe(200),
+    untilReady: async () => {
+      const isReady = async () => (await fetch(`${plane().http}/readyz`)).ok;
+      await vi.waitUntil(isReady, { timeout: PATIENCE_MS });
+    },
     addUser: async (username, teamId) => {
       const email = `${username}@b.example`;
       const { data: user } = await workspaces('POST', 'admin/users', {
@@ -182,9 +191,15 @@ export const useChromiumOn = (
     open,
     openSignedIn: async (
       path,
-      { secrets = plane().rootToken, workspaces: apiToken = plane().apiToken, namespace = '' } = {},
+      {
+        secrets = plane().rootToken,
+        workspaces: apiToken = plane().apiToken,
+        namespace = '',
+        prepare,
+      } = {},
     ) => {
-      const opened = await openWith(path, { secrets, workspaces: apiToken, namespace });
+      const session = { secrets, workspaces: apiToken, namespace };
+      const opened = await openWith(path, session, prepare);
       await opened.page.getByRole('button', { name: 'Sign out' }).waitFor();
       return opened;
     },

@@ -3,6 +3,7 @@ import { Outlet, useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
 import { isSignedIn, useSession } from '../api/session.ts';
 import { Anchor } from '../components/anchor.tsx';
+import { Announcements } from '../components/banners.tsx';
 import { Button } from '../components/button.tsx';
 import { classes } from '../components/classes.ts';
 import { MainContent } from '../components/main-content.tsx';
@@ -97,12 +98,6 @@ const Shown = () => {
           </div>
         </div>
         <div className={styles['content']}>
-          {session.secrets !== undefined && (
-            <>
-              <FaultsBanner />
-              <ShownMessages key="after" isSignedIn />
-            </>
-          )}
           <MainContent id="content" tabIndex={-1}>
             {needed !== undefined && session[needed] === undefined ? (
               <NeedsToken kind={needed} />
@@ -112,13 +107,21 @@ const Shown = () => {
           </MainContent>
         </div>
       </div>
+      {session.secrets !== undefined && (
+        <Announcements>
+          <FaultsBanner />
+          <ShownMessages key="after" isSignedIn />
+        </Announcements>
+      )}
     </>
   );
 };
 
 export const Frame = () => (
   <>
-    <Shown />
+    <div className={styles['window']}>
+      <Shown />
+    </div>
     <Notices />
   </>
 );

@@ -1,7 +1,7 @@
 import { messageOf } from '../api/api-problem.ts';
 import { Button } from '../components/button.tsx';
-import { Skeleton } from '../components/loaded.tsx';
 import { Page, Problem } from '../components/page.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
 import { Key } from '../components/text.tsx';
 
 export const PageLoading = () => <Skeleton label="Loading the page" />;

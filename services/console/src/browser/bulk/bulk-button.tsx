@@ -9,10 +9,10 @@ import { Commands } from '../components/commands.tsx';
 import { DataTable } from '../components/data-table.tsx';
 import { FormActions, Input, Label } from '../components/fields.tsx';
 import { counted } from '../components/format.ts';
-import { Skeleton } from '../components/loaded.tsx';
 import { Modal } from '../components/modal.tsx';
 import { Pill } from '../components/pill.tsx';
 import { Progress } from '../components/progress.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
 import { Code, Under } from '../components/text.tsx';
 import {
   type Bulk,

@@ -1,9 +1,9 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { type ComponentType, lazy, type ReactNode, Suspense } from 'react';
 import { type Capability, useCapabilities } from '../api/queries.ts';
-import { Skeleton } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
 import { PageLink } from '../components/page-link.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
 import { Tabs } from '../components/tabs.tsx';
 import type { MountTab } from './mount-tab.ts';
 

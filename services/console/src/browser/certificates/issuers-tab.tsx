@@ -6,11 +6,12 @@ import { FactList } from '../components/fact-list.tsx';
 import { FormActions } from '../components/fields.tsx';
 import { formatTime } from '../components/format.ts';
 import { useListPage } from '../components/list-page.ts';
-import { Loaded, Skeleton } from '../components/loaded.tsx';
+import { Loaded } from '../components/loaded.tsx';
 import { Card, Empty } from '../components/page.tsx';
 import { PageLink } from '../components/page-link.tsx';
 import { usePages } from '../components/pager.tsx';
 import { Pill } from '../components/pill.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
 import { Code } from '../components/text.tsx';
 import { certificateContents } from './certificate-contents.ts';
 import { Download } from './download.tsx';
@@ -34,10 +35,12 @@ const IssuerCard = (props: {
   id: string;
   info: IssuerInfo;
   issuer: Issuer | undefined;
+  /** Whether issuers are still read. */
+  isPending: boolean;
   /** The default issuer, if it is known. */
   former: NamedIssuer | undefined;
 }) => {
-  const { mount, id, info, issuer } = props;
+  const { mount, id, info, issuer, isPending } = props;
   const may = useCapabilities([`${mount}/config/issuers`, `${mount}/issuer/${id}`]);
   const contents = issuer && certificateContents(issuer.certificate);
   const name = nameOfIssuer(id, info);
@@ -52,7 +55,7 @@ const IssuerCard = (props: {
         </span>
       }
     >
-      {issuer === undefined && <Skeleton />}
+      {issuer === undefined && isPending && <Skeleton />}
       {contents && (
         <ValidityBar from={contents.notBefore.toISOString()} to={contents.notAfter.toISOString()} />
       )}
@@ -143,8 +146,9 @@ const IssuerCards = (props: {
   ids: readonly string[];
   infos: Readonly<Record<string, IssuerInfo>>;
   issuers: ReadonlyMap<string, Issuer>;
+  isPending: boolean;
 }) => {
-  const { mount, ids, infos, issuers } = props;
+  const { mount, ids, infos, issuers, isPending } = props;
   const { rows, pager } = usePages(ids, CARDS_SHOWN, useListPage('issuers'));
   const [former] = [...issuers]
     .filter(([id]) => infos[id]?.is_default === true)
@@ -160,6 +164,7 @@ const IssuerCards = (props: {
             id={id}
             info={info}
             issuer={issuers.get(id)}
+            isPending={isPending}
             former={former}
           />
         );
@@ -171,11 +176,12 @@ const IssuerCards = (props: {
 
 export const IssuersTab = () => {
   const { mount } = route.useParams();
-  const { list, documents } = useIssuers(mount);
+  const { list, documents, isPending } = useIssuers(mount);
   const rotation = useRotation(mount);
   const chained = toChained(documents, list.data?.infos ?? {});
   return (
     <>
+      {isPending && <Skeleton />}
       {chained.length > 0 && (
         <Card title="Chain">
           <IssuerChain issuers={chained} nowMs={Date.now()} />
@@ -195,6 +201,7 @@ export const IssuersTab = () => {
               )}
               infos={infos}
               issuers={documents}
+              isPending={isPending}
             />
           )
         }

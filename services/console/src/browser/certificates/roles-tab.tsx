@@ -9,9 +9,10 @@ import { Button } from '../components/button.tsx';
 import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx';
 import { FactList } from '../components/fact-list.tsx';
 import { FormActions, Input, Label } from '../components/fields.tsx';
-import { Loaded, Skeleton } from '../components/loaded.tsx';
+import { Loaded } from '../components/loaded.tsx';
 import { useOpenedByAddress } from '../components/opened-by-address.ts';
 import { Card, Empty } from '../components/page.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
 import { Hint } from '../components/text.tsx';
 import { EditButton } from '../editing/edit-button.tsx';
 import { secretTarget } from '../editing/edit-target.ts';
@@ -24,13 +25,13 @@ const route = getRouteApi('/ui/certificates/$mount');
 const RoleCard = ({ mount, name }: { mount: string; name: string }) => {
   const path = `${mount}/roles/${encodeURIComponent(name)}`;
   const issuePath = `${mount}/issue/${encodeURIComponent(name)}`;
-  const { data: role } = useSecret<Role>(path);
+  const { data: role, isPending } = useSecret<Role>(path);
   const may = useCapabilities([path, issuePath]);
   const [isIssuing, setIssuing] = useState(false);
   useOpenedByAddress(`issue-${encodeURIComponent(name)}`, () => setIssuing(true));
   return (
     <Card title={name}>
-      {role === undefined && <Skeleton />}
+      {isPending && <Skeleton />}
       {role && (
         <FactList
           facts={[

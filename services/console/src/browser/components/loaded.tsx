@@ -3,18 +3,7 @@ import type { ReactNode } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { Button } from './button.tsx';
 import { Problem } from './page.tsx';
-import styles from './skeleton.module.css';
-
-const LINES = ['a', 'b', 'c'];
-
-/** Grey bars as a placeholder for loading content. */
-export const Skeleton = ({ label = 'Loading' }: { label?: string }) => (
-  <div className={styles['skeleton']} role="status" aria-label={label}>
-    {LINES.map((line) => (
-      <span key={line} className={styles['bar']} />
-    ))}
-  </div>
-);
+import { Skeleton } from './skeleton.tsx';
 
 /**
  * Shows the value of a query, a placeholder while it loads, or the error. The last value stays visible while

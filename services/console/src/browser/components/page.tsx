@@ -4,7 +4,9 @@ import { classes } from './classes.ts';
 import { CommandsOfPage, createCommandRegistry, TitleOfPart } from './command-registry.ts';
 import { CommandsButton } from './commands-button.tsx';
 import styles from './page.module.css';
+import { Skeleton } from './skeleton.tsx';
 import { CardHeading, PageHeading } from './text.tsx';
+import { useHasArrived } from './use-has-arrived.ts';
 
 export const useTitle = (title: string): void => {
   useEffect(() => {
@@ -35,6 +37,7 @@ export const Page = (props: {
 }) => {
   useTitle(props.windowTitle ?? props.title);
   const [commands] = useState(createCommandRegistry);
+  const hasArrived = useHasArrived();
   return (
     <CommandsOfPage value={commands}>
       <TitleOfPart value={props.title}>
@@ -48,7 +51,12 @@ export const Page = (props: {
             <CommandsButton />
           </PageActions>
         </header>
-        {props.children}
+        {!hasArrived && (
+          <div className={styles['arrival']}>
+            <Skeleton />
+          </div>
+        )}
+        <div className={hasArrived ? undefined : styles['arriving']}>{props.children}</div>
       </TitleOfPart>
     </CommandsOfPage>
   );

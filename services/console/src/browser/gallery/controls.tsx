@@ -7,10 +7,10 @@ import { Commands } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Input, Label, TextArea } from '../components/fields.tsx';
 import { Lifetime } from '../components/lifetime.tsx';
-import { Skeleton } from '../components/loaded.tsx';
 import { Card, Empty, Problem } from '../components/page.tsx';
 import { Select } from '../components/select.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
 import { Tabs } from '../components/tabs.tsx';
 import { CardHeading, Code, PageHeading, PartHeading, Small } from '../components/text.tsx';
 import { Choice } from '../editing/choice.tsx';
@@ -99,6 +99,12 @@ const Messages = () => (
       Keep it in a safe place.
     </ShownOnce>
     <Empty>No workspace has this name.</Empty>
+  </Card>
+);
+
+/** Comes last: what follows it would be hidden. */
+export const LoadingContent = () => (
+  <Card title="Loading content">
     <Skeleton />
   </Card>
 );

@@ -15,7 +15,7 @@ import { Page } from '../components/page.tsx';
 import '../look/tokens.css';
 import '../look/reset.css';
 import { MainContent } from '../components/main-content.tsx';
-import { Controls } from './controls.tsx';
+import { Controls, LoadingContent } from './controls.tsx';
 import { Records } from './records.tsx';
 
 const Gallery = () => (
@@ -23,6 +23,7 @@ const Gallery = () => (
     <Page title="Gallery" lead="Each part of the console, in each of its states.">
       <Controls />
       <Records />
+      <LoadingContent />
     </Page>
   </MainContent>
 );

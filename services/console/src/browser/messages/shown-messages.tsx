@@ -1,5 +1,5 @@
 /**
- * Messages as shown to users: banners above the page, modals one after the other in front of it.
+ * Messages as shown to users: banners at the end of the window, modals one after the other in front of it.
  */
 import { useEffect, useRef, useState } from 'react';
 import { useSecret } from '../api/queries.ts';

@@ -14,11 +14,12 @@ import {
 } from '../components/commands.tsx';
 import { FactList } from '../components/fact-list.tsx';
 import { formatTime } from '../components/format.ts';
-import { Skeleton } from '../components/loaded.tsx';
+import { Loaded } from '../components/loaded.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { PageLink } from '../components/page-link.tsx';
 import { Pill, type Tone } from '../components/pill.tsx';
 import { PlainList } from '../components/plain-list.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
 import { Small } from '../components/text.tsx';
 import type { HistoryChart } from '../history/history-card.tsx';
 import type { Statuses } from '../replication/replication-page.tsx';
@@ -106,23 +107,32 @@ interface HaStatus {
 }
 
 const Nodes = () => {
-  const { data } = useSecret<HaStatus>('sys/ha-status', {
+  const may = useCapabilities(['sys/ha-status'], { namespace: '' });
+  const isShown = may('sys/ha-status', 'read');
+  const query = useSecret<HaStatus>('sys/ha-status', {
     everyMs: REFRESH_MS,
     isLive: true,
     namespace: '',
+    enabled: isShown,
   });
+  if (!isShown) return null;
   return (
     <Tile title="Nodes">
-      {data === undefined && <Skeleton />}
-      <PlainList>
-        {data?.nodes.map(({ hostname, active_node, version }) => (
-          <li key={hostname}>
-            {hostname}{' '}
-            <Pill tone={active_node ? 'good' : 'plain'}>{active_node ? 'active' : 'standby'}</Pill>{' '}
-            <Small>{version}</Small>
-          </li>
-        ))}
-      </PlainList>
+      <Loaded query={query}>
+        {(data) => (
+          <PlainList>
+            {data?.nodes.map(({ hostname, active_node, version }) => (
+              <li key={hostname}>
+                {hostname}{' '}
+                <Pill tone={active_node ? 'good' : 'plain'}>
+                  {active_node ? 'active' : 'standby'}
+                </Pill>{' '}
+                <Small>{version}</Small>
+              </li>
+            ))}
+          </PlainList>
+        )}
+      </Loaded>
     </Tile>
   );
 };
@@ -199,20 +209,23 @@ interface OwnToken {
 }
 
 const Own = () => {
-  const { data } = useSecret<OwnToken>('auth/token/lookup-self');
+  const query = useSecret<OwnToken>('auth/token/lookup-self');
   return (
     <Card title="Your token">
-      {data === undefined && <Skeleton />}
-      {data && (
-        <FactList
-          facts={[
-            ['Name', data.display_name],
-            ['Policies', data.policies.join(', ')],
-            ['Kind', data.type],
-            ['Expires', data.expire_time === null ? 'never' : formatTime(data.expire_time)],
-          ]}
-        />
-      )}
+      <Loaded query={query}>
+        {(data) =>
+          data && (
+            <FactList
+              facts={[
+                ['Name', data.display_name],
+                ['Policies', data.policies.join(', ')],
+                ['Kind', data.type],
+                ['Expires', data.expire_time === null ? 'never' : formatTime(data.expire_time)],
+              ]}
+            />
+          )
+        }
+      </Loaded>
       <Commands
         commands={[
           secretsCurl('GET', 'auth/token/lookup-self'),
@@ -231,7 +244,7 @@ export const OverviewPage = () => {
       title="Overview"
       lead={`${health?.cluster_name ?? 'Cluster'}, Keelson ${health?.version ?? ''}`}
     >
-      <Suspense fallback={null}>
+      <Suspense fallback={<Skeleton />}>
         <FirstStepsCard />
       </Suspense>
       {workspaces !== undefined && (

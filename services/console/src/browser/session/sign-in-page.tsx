@@ -1,5 +1,6 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useSession } from '../api/session.ts';
+import { Announcements } from '../components/banners.tsx';
 import { Callout } from '../components/callout.tsx';
 import { useTitle } from '../components/page.tsx';
 import { ShownMessages } from '../messages/shown-messages.tsx';
@@ -42,8 +43,6 @@ export const SignInPage = () => {
   };
   return (
     <>
-      <FaultsBanner />
-      <ShownMessages key="before" isSignedIn={false} />
       <LoginCard
         title={
           <>
@@ -78,6 +77,10 @@ export const SignInPage = () => {
           </Suspense>
         </section>
       )}
+      <Announcements>
+        <FaultsBanner />
+        <ShownMessages key="before" isSignedIn={false} />
+      </Announcements>
     </>
   );
 };

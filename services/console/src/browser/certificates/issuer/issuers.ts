@@ -29,5 +29,5 @@ export const useIssuers = (mount: string) => {
       return issuer === undefined || issuer === null ? [] : [[id, issuer] as const];
     }),
   );
-  return { list, documents };
+  return { list, documents, isPending: answers.some(({ isPending }) => isPending) };
 };
