@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { buildGoTool, findGoModule } from '@keelson/testkit';
+import { buildTofu } from './tofu/tofu-program.ts';
 import { buildVault } from './vault-cli/vault-program.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -14,6 +15,7 @@ await buildGoTool(join(ROOT, 'conformance/tfe-provider'), 'terraform-provider-tf
 await buildGoTool(join(ROOT, 'conformance/vault-provider'), 'terraform-provider-vault');
 
 await buildVault();
+await buildTofu();
 
 /** Client libraries, whose tests are compiled. */
 const MODULES = ['conformance/go-tfe', 'conformance/vault-api', 'conformance/cert-manager'];

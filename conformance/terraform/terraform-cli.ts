@@ -1,4 +1,4 @@
-/** The unmodified terraform binary against its own control plane, over HTTPS with Keelson's own CA. */
+/** The unmodified terraform binary, or another with its commands, against its own control plane, over HTTPS with Keelson's own CA. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -97,12 +97,13 @@ const unframed = (text: string): string => text.replaceAll(/[│╷╵\s]+/g, ' 
 const QUESTION = 'Enter a value:';
 
 const execute = (
+  program: string,
   folder: string,
   environment: NodeJS.ProcessEnv,
   args: readonly string[],
   answers?: readonly string[],
 ): RunningCommand => {
-  const child = spawn(BINARY, args, {
+  const child = spawn(program, args, {
     cwd: folder,
     env: { ...environment, ...(answers === undefined && { TF_INPUT: '0' }) },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -162,9 +163,11 @@ type MakeFolder = Installation['folder'];
 /**
  * A control plane with the organization "acme", and a place for configurations.
  * @param settings of the control plane, by their names in the environment; a function is given folders for them
+ * @param program the file of the tool
  */
 export const install = async (
   settings: Settings | ((folder: MakeFolder) => Promise<Settings>) = {},
+  program = BINARY,
 ): Promise<Installation> => {
   const directory = await temporaryDirectory();
   // Passed through by the users that runs have of their own.
@@ -254,16 +257,16 @@ export const install = async (
     token: keelson.apiToken,
     asStranger: (home, answers, ...args) => {
       const { TF_CLI_CONFIG_FILE: _own, ...others } = environment;
-      return execute(home, { ...others, HOME: home }, args, answers);
+      return execute(program, home, { ...others, HOME: home }, args, answers);
     },
     project: async (files) => {
       const folder = join(directory.path, `project-${(projects += 1)}`);
       await mkdir(folder);
       const write: Project['write'] = (name, content) => writeFile(join(folder, name), content);
       for (const [name, content] of Object.entries(files)) await write(name, content);
-      const start: Project['start'] = (...args) => execute(folder, environment, args);
+      const start: Project['start'] = (...args) => execute(program, folder, environment, args);
       const succeed = async (args: readonly string[], answers?: readonly string[]) => {
-        const running = execute(folder, environment, args, answers);
+        const running = execute(program, folder, environment, args, answers);
         const { code, output, stdout } = await running.outcome;
         if (code !== 0)
           throw new Error(`terraform ${args.join(' ')} ended with ${code}\n${output}`);
@@ -273,7 +276,7 @@ export const install = async (
         folder,
         write,
         start,
-        startAnswering: (answers, ...args) => execute(folder, environment, args, answers),
+        startAnswering: (answers, ...args) => execute(program, folder, environment, args, answers),
         run: (...args) => succeed(args),
         answering: (answers, ...args) => succeed(args, answers),
         refused: async (...args) => {

@@ -13,6 +13,8 @@ export interface ReleaseProof {
   readonly tests: readonly string[];
   /** Files of the repository that decide whether they pass, as git's patterns. Unit tests among them do not count. */
   readonly inputs: readonly string[];
+  /** The layer as whose files they run, if not as those of conformance. */
+  readonly layer?: 'browser' | 'integration';
   /** Runs after all other tests, because containers that add or remove a network make Chromium drop requests. */
   readonly isLast?: true;
 }
@@ -35,6 +37,9 @@ const PROCESSES = [
 /** The servers that tests start, without what only one proof has, which is in folders. */
 const SERVERS_OF_TESTS = ':(glob)libs/testkit/src/*.ts';
 
+const filesOf = (...patterns: readonly string[]): readonly string[] =>
+  globSync([...patterns], { cwd: REPOSITORY }).toSorted();
+
 /** The flows of the console that every commit proves: signing in, the first evening, and the pages as a whole. */
 const CONSOLE_OF_A_COMMIT = ['console', 'first-steps', 'sign-in'];
 
@@ -42,9 +47,7 @@ const browserTestsOfConsole = (): readonly string[] => {
   const apart = [...CONSOLE_OF_A_COMMIT, 'accessibility'].map(
     (name) => `services/console/test/${name}.browser.test.ts`,
   );
-  return globSync('services/console/test/*.browser.test.ts', { cwd: REPOSITORY })
-    .filter((file) => !apart.includes(file))
-    .toSorted();
+  return filesOf('services/console/test/*.browser.test.ts').filter((file) => !apart.includes(file));
 };
 
 export const RELEASE_PROOFS: readonly ReleaseProof[] = [
@@ -197,15 +200,74 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     ],
   },
   {
-    name: 'built-in-runner',
-    tests: ['conformance/terraform/built-in-runner.test.ts'],
+    name: 'tofu',
+    tests: ['conformance/tofu/tofu.test.ts'],
+    inputs: [
+      ...PROCESSES,
+      'conformance/tofu',
+      'conformance/terraform/command-login.ts',
+      'conformance/terraform/provider-mirror.ts',
+      'conformance/terraform/terraform-cli.ts',
+      SERVERS_OF_TESTS,
+      'services/workspace/src/identity/command-logins',
+      'services/workspace/src/runs',
+      'services/workspace/src/state',
+      ...sourcesOf('services/runner'),
+    ],
+  },
+  {
+    name: 'runs',
+    tests: [
+      'conformance/terraform/built-in-runner.test.ts',
+      'conformance/terraform/private-repository.test.ts',
+      'conformance/terraform/remote-faults.test.ts',
+      'conformance/terraform/remote-runs.test.ts',
+      'conformance/terraform/ssh-modules.test.ts',
+    ],
     inputs: [
       ...PROCESSES,
       'conformance/terraform',
+      'deploy/agent/src',
       SERVERS_OF_TESTS,
       'services/workspace/src/runs',
+      'services/workspace/src/state',
+      'services/workspace/src/vcs',
       ...sourcesOf('services/runner'),
       'libs/sandbox/src',
+    ],
+  },
+  {
+    name: 'version-control',
+    tests: filesOf('conformance/vcs/*.test.ts'),
+    inputs: [
+      ...PROCESSES,
+      'conformance/vcs',
+      'deploy/agent/src',
+      'docs/tutorials',
+      SERVERS_OF_TESTS,
+      'libs/agent/src',
+      'libs/outbound/src',
+      'libs/repositories/src',
+      'services/workspace/src/runs',
+      'services/workspace/src/state',
+      'services/workspace/src/vcs',
+      'services/workspace/src/workspaces/model',
+    ],
+  },
+  {
+    name: 'sandbox',
+    layer: 'integration',
+    tests: [
+      'libs/agent/src/execution/control-groups.integration.test.ts',
+      'libs/sandbox/src/control-groups.integration.test.ts',
+      'libs/sandbox/src/sandbox.integration.test.ts',
+    ],
+    inputs: [
+      'package-lock.json',
+      'libs/agent/src/execution',
+      'libs/sandbox/src',
+      'libs/supervisor/src',
+      'libs/testkit/src/user-mode-linux',
     ],
   },
   {
@@ -215,6 +277,7 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
   },
   {
     name: 'console',
+    layer: 'browser',
     tests: browserTestsOfConsole(),
     inputs: [
       'package-lock.json',
@@ -275,20 +338,67 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
   },
   {
     name: 'replication',
-    tests: ['services/standalone/test/distributed-replication.integration.test.ts'],
+    layer: 'integration',
+    tests: filesOf(
+      'deploy/demo-replication/test/*.integration.test.ts',
+      'libs/replication/test/*.integration.test.ts',
+      'services/standalone/test/clusters/*.integration.test.ts',
+    ),
     inputs: [
       ...PROCESSES,
+      'deploy/demo-replication',
+      'docs/moving-to-postgresql.md',
       SERVERS_OF_TESTS,
       'libs/bus/src',
       'libs/cluster-member/src',
       'libs/locks/src',
+      'libs/objects/src',
       'libs/replication/src',
+      'libs/replication/test',
       'libs/rpc/src',
       'libs/storage/src',
-      'proto/keelson/replication',
+      'proto/keelson',
+      'services/auth/src',
       'services/gateway/src',
-      'services/sys/src/replication',
-      ':(glob)services/*/src/compose*.ts',
+      'services/pki/src/clusters',
+      'services/sys/src',
+      ':(glob)services/*/src/*.ts',
+    ],
+  },
+  {
+    name: 'faults',
+    layer: 'integration',
+    tests: filesOf('services/standalone/test/faults/*.integration.test.ts'),
+    inputs: [
+      ...PROCESSES,
+      SERVERS_OF_TESTS,
+      'libs/locks/src',
+      'libs/objects/src',
+      'libs/storage/src',
+      'services/gateway/src',
+      'services/sys/src',
+      ':(glob)services/*/src/*.ts',
+      ':(glob)services/standalone/test/*.ts',
+    ],
+  },
+  {
+    name: 'operation',
+    layer: 'integration',
+    tests: filesOf(
+      'services/cli/test/command-line.integration.test.ts',
+      'services/standalone/test/operation/*.integration.test.ts',
+    ),
+    inputs: [
+      ...PROCESSES,
+      'docs/command-line.md',
+      'docs/runbooks',
+      'docs/tutorials',
+      SERVERS_OF_TESTS,
+      'services/cli',
+      'services/gateway/src',
+      'services/sys/src',
+      ':(glob)services/**/*-routes.ts',
+      ':(glob)services/standalone/test/*.ts',
     ],
   },
   {
