@@ -7,6 +7,8 @@ import { RELEASE_PROOFS } from './deploy/release/src/proofs.ts';
 /** A part of the tests, which `--project` chooses. */
 interface Part {
   readonly name: string;
+  /** As whose files its own run: how many at once, when, and in which processes. */
+  readonly layer: string;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   /** Limit for a test. */
@@ -19,7 +21,7 @@ interface Part {
 const WAITING: readonly string[] = ['unit', 'property', 'contract', 'integration'];
 
 /** The layers whose files share the processes in which they run. */
-const SHARED_WORKERS: readonly string[] = [...WAITING, 'browser', 'release-console'];
+const SHARED_WORKERS: readonly string[] = [...WAITING, 'browser'];
 
 /** Use all cores; by default one is left idle. */
 const CORES = availableParallelism();
@@ -29,12 +31,12 @@ const orderOf = (isWaiting: boolean, isLast: boolean): number => {
   return isWaiting ? 1 : 0;
 };
 
-const project = ({ name, include, exclude, seconds, isLast = false }: Part) => ({
+const project = ({ name, layer, include, exclude, seconds, isLast = false }: Part) => ({
   test: {
     name,
-    sequence: { groupOrder: orderOf(WAITING.includes(name), isLast) },
+    sequence: { groupOrder: orderOf(WAITING.includes(layer), isLast) },
     // Browsers and the programs of conformance tests fill the cores by themselves.
-    maxWorkers: WAITING.includes(name) ? CORES * 2 : CORES,
+    maxWorkers: WAITING.includes(layer) ? CORES * 2 : CORES,
     setupFiles: [join(import.meta.dirname, 'libs/testkit/src/failed-test-logs.ts')],
     include: [...include],
     exclude: ['**/node_modules/**', ...exclude],
@@ -46,7 +48,7 @@ const project = ({ name, include, exclude, seconds, isLast = false }: Part) => (
     pool: 'forks' as const,
     // A worker runs one file after another without loading the sources again, which takes 1.3 s of CPU for a file of
     // a service. Such tests leave nothing behind: no mocks, no changed environment, no open service.
-    isolate: !SHARED_WORKERS.includes(name),
+    isolate: !SHARED_WORKERS.includes(layer),
     env: {
       // testcontainers would pull an image for cleanup; the container tests stop the containers they start.
       TESTCONTAINERS_RYUK_DISABLED: 'true',
@@ -62,19 +64,25 @@ const layered = ['property', 'contract', 'integration', 'browser'].map(
 );
 
 /** The tests of a layer, which is the suffix of the file (CONTRIBUTING.md), without those of a release. */
-const layer = (name: string, include: string, seconds: number, exclude: readonly string[] = []) =>
-  project({ name, include: [include], exclude: [...exclude, ...releaseTests], seconds });
+const layerOf = (name: string, include: string, seconds: number, exclude: readonly string[] = []) =>
+  project({
+    name,
+    layer: name,
+    include: [include],
+    exclude: [...exclude, ...releaseTests],
+    seconds,
+  });
 
 const projects = [
-  ...RELEASE_PROOFS.map(({ name, tests, isLast }) =>
-    project({ name: `release-${name}`, include: tests, exclude: [], seconds: 300, isLast }),
+  ...RELEASE_PROOFS.map(({ name, layer = 'conformance', tests, isLast }) =>
+    project({ name: `release-${name}`, layer, include: tests, exclude: [], seconds: 300, isLast }),
   ),
-  layer('browser', '{deploy,services,conformance}/**/*.browser.test.ts', 300),
-  layer('conformance', 'conformance/**/*.test.ts', 300, ['**/*.browser.test.ts']),
-  layer('integration', '{libs,services,deploy}/**/*.integration.test.ts', 300),
-  layer('contract', '{libs,services}/**/*.contract.test.ts', 120),
-  layer('property', '{libs,services}/**/*.property.test.ts', 120),
-  layer('unit', '{libs,services,proto,deploy,bench}/**/*.test.ts', 30, layered),
+  layerOf('browser', '{deploy,services,conformance}/**/*.browser.test.ts', 300),
+  layerOf('conformance', 'conformance/**/*.test.ts', 300, ['**/*.browser.test.ts']),
+  layerOf('integration', '{libs,services,deploy}/**/*.integration.test.ts', 300),
+  layerOf('contract', '{libs,services}/**/*.contract.test.ts', 120),
+  layerOf('property', '{libs,services}/**/*.property.test.ts', 120),
+  layerOf('unit', '{libs,services,proto,deploy,bench}/**/*.test.ts', 30, layered),
 ];
 
 /** The projects in the order above, which begins with the longest files, so that no core is idle at the end. */

@@ -25,7 +25,7 @@ import {
 } from '@keelson/testkit';
 import { callsOf } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { STORE_SERVICES } from '../src/first-start.ts';
+import { STORE_SERVICES } from '../../src/first-start.ts';
 
 let base: TemporaryDirectory;
 /** Data folder of a cluster that was killed: its newest commits are in SQLite's logs. */

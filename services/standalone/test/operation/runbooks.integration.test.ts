@@ -16,7 +16,7 @@ import {
   temporaryDirectory,
 } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { blocksOf, openRunbookShell, type RunbookShell } from './runbook-shell.ts';
+import { blocksOf, openRunbookShell, type RunbookShell } from '../runbook-shell.ts';
 
 const WITHIN_MS = 300_000;
 
@@ -372,7 +372,7 @@ until_equal "$A" "$B" dr`);
 
 describe('the pages', () => {
   test('are all listed', () => {
-    const pages = readdirSync(new URL('../../../docs/runbooks/', import.meta.url))
+    const pages = readdirSync(new URL('../../../../docs/runbooks/', import.meta.url))
       .filter((file) => file.endsWith('.md'))
       .map((file) => file.slice(0, -'.md'.length));
     expect(Object.keys(STORY).concat('README').sort()).toEqual(pages.sort());

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { bundledProcess, type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-const SOURCES = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const SOURCES = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** The same from one bundle, which is loaded in a third of the time. */
 const START = await bundledProcess('services/standalone/src/main.ts');
 
@@ -206,7 +206,7 @@ describe('a file with settings', () => {
 
   test.for(MAINS)('is read by %s, which names a setting that may be meant', async (service) => {
     const path = write('log_levle: info\n');
-    const main = fileURLToPath(new URL(`../../${service}/src/main.ts`, import.meta.url));
+    const main = fileURLToPath(new URL(`../../../${service}/src/main.ts`, import.meta.url));
     const { status, stderr } = spawnSync(process.execPath, [main, '--config', path], {
       encoding: 'utf8',
       env: {},
@@ -258,7 +258,7 @@ test.for([
   'the command `keelson` refuses Node %s before it reads TypeScript: %s',
   async ([version, isRefused]) => {
     const hooks = `data:text/javascript,${encodeURIComponent(asOldNode(version))}`;
-    const path = fileURLToPath(new URL('../../cli/src/keelson.js', import.meta.url));
+    const path = fileURLToPath(new URL('../../../cli/src/keelson.js', import.meta.url));
     const child = spawn(process.execPath, ['--import', hooks, path, '--version']);
     const [err] = await Promise.all([text(child.stderr), once(child, 'close')]);
     expect(child.exitCode).toBe(1);

@@ -9,7 +9,7 @@ import {
 } from '@keelson/testkit';
 import { type Answer, callsOf } from '@keelson/testkit/replication-cluster';
 import { expect, test } from 'vitest';
-import { STORE_SERVICES, type StoreService } from '../src/first-start.ts';
+import { STORE_SERVICES, type StoreService } from '../../src/first-start.ts';
 
 const get = async (keelson: KeelsonProcess, path: string) => {
   const response = await fetch(keelson.http + path);

@@ -20,7 +20,7 @@ import {
   temporaryDirectory,
 } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { REFUSED_SNAPSHOTS } from './refused-snapshots.ts';
+import { REFUSED_SNAPSHOTS } from '../refused-snapshots.ts';
 
 const SNAPSHOT = 'sys/storage/raft/snapshot';
 const JSON_API = 'application/vnd.api+json';

@@ -10,7 +10,7 @@ import {
 } from '@keelson/testkit';
 import { callsOf } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { blocksOf, openRunbookShell } from './runbook-shell.ts';
+import { blocksOf, openRunbookShell } from '../runbook-shell.ts';
 
 const MAIN = await bundledProcess('services/standalone/src/main.ts');
 

@@ -16,8 +16,8 @@ import {
 } from '@keelson/testkit';
 import { callsOf } from '@keelson/testkit/replication-cluster';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { STORE_SERVICES } from '../src/first-start.ts';
-import { barrierKeyOf, rootKeyOf, storedOf } from './golden/golden-records.ts';
+import { STORE_SERVICES } from '../../src/first-start.ts';
+import { barrierKeyOf, rootKeyOf, storedOf } from '../golden/golden-records.ts';
 
 let base: TemporaryDirectory;
 let data: string;

@@ -23,7 +23,7 @@ import {
 } from '@keelson/testkit/distributed-cluster';
 import { until } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { REFUSED_SNAPSHOTS } from './refused-snapshots.ts';
+import { REFUSED_SNAPSHOTS } from '../refused-snapshots.ts';
 
 let folder: TemporaryDirectory;
 let postgres: PostgresServer;

@@ -11,7 +11,7 @@ import {
 import { expect, test } from 'vitest';
 
 const run = promisify(execFile);
-const ROOT = join(import.meta.dirname, '../../..');
+const ROOT = join(import.meta.dirname, '../../../..');
 
 test('the five minutes of the README work, and once more on the same server', async () => {
   await using folder = await temporaryDirectory();

@@ -14,7 +14,7 @@ import {
 import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
 import { callsOf } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { blocksOf, openRunbookShell } from './runbook-shell.ts';
+import { blocksOf, openRunbookShell } from '../runbook-shell.ts';
 
 let folder: TemporaryDirectory;
 let postgres: PostgresServer;
