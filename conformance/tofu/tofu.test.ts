@@ -168,10 +168,7 @@ describe('tofu with a cloud block', { timeout: SLOW_MS }, () => {
     await write('main.tf', configuration('second'));
     expect(await run('apply', '-auto-approve')).toContain('1 changed');
     const { list } = await installation.call('GET', `/workspaces/${id}/runs`);
-    expect(list.map(({ attributes }) => attributes['status'])).toEqual([
-      'applied',
-      'applied',
-      'planned_and_finished',
-    ]);
+    // The list leaves out runs that only plan.
+    expect(list.map(({ attributes }) => attributes['status'])).toEqual(['applied', 'applied']);
   });
 });
