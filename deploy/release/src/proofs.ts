@@ -44,7 +44,7 @@ const filesOf = (...patterns: readonly string[]): readonly string[] =>
 const CONSOLE_OF_A_COMMIT = ['console', 'first-steps', 'sign-in'];
 
 const browserTestsOfConsole = (): readonly string[] => {
-  const apart = [...CONSOLE_OF_A_COMMIT, 'accessibility'].map(
+  const apart = [...CONSOLE_OF_A_COMMIT, 'accessibility', 'pictures'].map(
     (name) => `services/console/test/${name}.browser.test.ts`,
   );
   return filesOf('services/console/test/*.browser.test.ts').filter((file) => !apart.includes(file));
@@ -273,6 +273,11 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
   {
     name: 'accessibility',
     tests: ['services/console/test/accessibility.browser.test.ts'],
+    inputs: ['package-lock.json', 'libs/testkit/src/chromium.ts', 'services/console'],
+  },
+  {
+    name: 'pictures',
+    tests: ['services/console/test/pictures.browser.test.ts'],
     inputs: ['package-lock.json', 'libs/testkit/src/chromium.ts', 'services/console'],
   },
   {

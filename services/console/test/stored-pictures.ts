@@ -13,7 +13,7 @@ import { PICTURES } from './page-faults.ts';
 const STORED = join(import.meta.dirname, 'pictures');
 /** Part of the pixels that may differ, as edges of letters do between versions of Chromium. */
 const ALLOWED_PART = 0.0001;
-/** Difference of a color that is none, as pixelmatch measures it. */
+/** Difference of two colors that count as the same, as pixelmatch measures it. */
 const THRESHOLD = 0.1;
 
 const THEMES = ['light', 'dark'] as const;

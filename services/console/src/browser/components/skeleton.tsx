@@ -3,7 +3,7 @@ import styles from './skeleton.module.css';
 
 const LINES = ['a', 'b', 'c'];
 
-/** What takes longer to load keeps nothing else from sight. */
+/** Content that takes longer to load keeps nothing else from sight. */
 export const LATEST_MS = 5_000;
 
 /** Grey bars as a placeholder for loading content. What comes after it waits for a while, since it would move. */
