@@ -1,6 +1,6 @@
 /**
- * Faults that any page may have: violations of accessibility rules, and sideways scrolling; and pictures
- * of pages for people to look at.
+ * Faults that any page may have: violations of accessibility rules, sideways scrolling, and cards that are narrower than
+ * their content; and pictures of pages for people to look at.
  */
 import { join } from 'node:path';
 import type { Page } from '@keelson/testkit/chromium';
@@ -11,8 +11,25 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
+/** The headings of cards out of which something sticks. */
+const NARROW_CARDS = `[...document.querySelectorAll('.card')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+  .map((card) => card.querySelector('h1, h2, h3')?.textContent ?? card.textContent.slice(0, 40))`;
+
+/** Whether the displayed page scrolls sideways, and cards that are narrower than their content. */
+export const sidewaysFaults = async (page: Page): Promise<readonly string[]> => {
+  const overhang = await page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  const narrow = await page.evaluate<readonly string[]>(NARROW_CARDS);
+  return [
+    ...(overhang > 0 ? [`overhangs by ${overhang} pixels`] : []),
+    ...narrow.map((heading) => `the card "${heading}" is narrower than its content`),
+  ];
+};
+
 /**
- * The faults of the displayed page: violations, and whether it scrolls sideways.
+ * The faults of the displayed page: violations, whether it scrolls sideways, and cards that are too narrow.
  * @param rules of axe; without them all
  */
 const faultsOf = async (page: Page, rules?: readonly string[]): Promise<readonly string[]> => {
@@ -23,10 +40,9 @@ const faultsOf = async (page: Page, rules?: readonly string[]): Promise<readonly
   const found = await page.evaluate<Violation[]>(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
   );
-  const overhang = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
   return [
     ...found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`),
-    ...(overhang > 0 ? [`overhangs by ${overhang} pixels`] : []),
+    ...(await sidewaysFaults(page)),
   ];
 };
 

@@ -7,6 +7,7 @@ import { shiftedClock } from '@keelson/testkit';
 import type { Page } from '@keelson/testkit/chromium';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
+import { sidewaysFaults } from './page-faults.ts';
 import { addPicturedCluster } from './pictured-cluster.ts';
 import { addPicturedWorkspaces } from './pictured-workspaces.ts';
 import { watchRequests } from './settled.ts';
@@ -166,8 +167,10 @@ const differencesOf = async (
       await settled();
     }
     for (const look of LOOKS) {
-      const difference = await differenceOf(pictureName(name, look), await pictureOf(page, look));
-      if (difference !== undefined) found[pictureName(name, look)] = difference;
+      const picture = pictureName(name, look);
+      const difference = await differenceOf(picture, await pictureOf(page, look));
+      const faults = [difference ?? [], await sidewaysFaults(page)].flat();
+      if (faults.length > 0) found[picture] = faults.join('; ');
     }
   }
   return found;

@@ -28,7 +28,7 @@ const Act = (props: {
     <ActionButton
       label={label}
       name={`${label}: ${person.attributes.username}`}
-      look={tone === undefined ? 'small' : `small ${tone}`}
+      look="small"
       tone={tone}
       title={title}
       confirm={confirm}
@@ -51,7 +51,7 @@ const Suspension = ({ person }: { person: Person }) => {
       confirm="Unsuspend"
     >
       API tokens of the account are accepted again. Its sessions have ended: the person signs in
-      anew.
+      again.
     </Act>
   ) : (
     <Act
