@@ -390,7 +390,7 @@ describe('certificates', { timeout: PATIENCE_MS }, () => {
     await page.getByText('48h', { exact: true }).waitFor();
     const answersOcsp = async (is: boolean): Promise<void> => {
       await page.getByRole('button', { name: 'Change the rules' }).click();
-      await dialog.getByLabel('OCSP is answered').setChecked(is);
+      await dialog.getByLabel('Answer OCSP requests').setChecked(is);
       await dialog.getByRole('button', { name: 'Save' }).click();
       await page.getByText(is ? 'OCSP' : 'no OCSP', { exact: true }).waitFor();
     };
