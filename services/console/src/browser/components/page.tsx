@@ -6,7 +6,7 @@ import { CommandsButton } from './commands-button.tsx';
 import styles from './page.module.css';
 import { Skeleton } from './skeleton.tsx';
 import { CardHeading, PageHeading } from './text.tsx';
-import { HasArrived, useHasArrived } from './use-has-arrived.ts';
+import { useHasArrived } from './use-has-arrived.ts';
 
 export const useTitle = (title: string): void => {
   useEffect(() => {
@@ -56,9 +56,7 @@ export const Page = (props: {
             <Skeleton />
           </div>
         )}
-        <div className={hasArrived ? undefined : styles['arriving']}>
-          <HasArrived value={hasArrived}>{props.children}</HasArrived>
-        </div>
+        <div className={hasArrived ? undefined : styles['arriving']}>{props.children}</div>
       </TitleOfPart>
     </CommandsOfPage>
   );

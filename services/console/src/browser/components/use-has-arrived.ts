@@ -1,12 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { createContext, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { LATEST_MS } from './skeleton.tsx';
 
 /** Frames without a first read, since what is read may lead to the next one. */
 const QUIET_FRAMES = 3;
-
-/** Whether the page around a part has arrived; nothing in it can be focused before. */
-export const HasArrived = createContext(true);
 
 /** Whether what a page reads first is there, so that all of it can be shown where it stays. */
 export const useHasArrived = (): boolean => {
