@@ -8,6 +8,7 @@ import { Commands, secretsCurl, vaultCommand } from '../components/commands.tsx'
 import { Details, Summary } from '../components/details.tsx';
 import { DURATION, DURATION_WORDS } from '../components/duration.ts';
 import { Input, Label, Pair, SelectField, TextArea } from '../components/fields.tsx';
+import { focusOnceVisible } from '../components/focus-once-visible.ts';
 import { Problem } from '../components/page.tsx';
 import { Hint } from '../components/text.tsx';
 import {
@@ -104,7 +105,7 @@ export const IssueForm = (props: {
           Name of the certificate
           <Input
             required
-            autoFocus={isFocused}
+            ref={isFocused ? focusOnceVisible : undefined}
             autoComplete="off"
             placeholder="www.example.com"
             value={name}
