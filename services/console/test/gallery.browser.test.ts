@@ -5,8 +5,9 @@ import { launchChromium, openPage } from '@keelson/testkit/chromium';
 import { build, type Plugin, preview } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS } from './console-harness.ts';
+import { LOOKS, type Theme } from './looks.ts';
 import { faultsInVariants } from './page-faults.ts';
-import { differenceOf, LOOKS, type Theme } from './stored-pictures.ts';
+import { differenceOf } from './stored-pictures.ts';
 
 const CONSOLE = join(import.meta.dirname, '..');
 

@@ -7,12 +7,13 @@ import { shiftedClock } from '@keelson/testkit';
 import type { Page } from '@keelson/testkit/chromium';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
+import { LOOKS, type Look } from './looks.ts';
 import { sidewaysFaults } from './page-faults.ts';
 import { addPicturedCluster } from './pictured-cluster.ts';
 import { addPicturedWorkspaces } from './pictured-workspaces.ts';
 import { watchRequests } from './settled.ts';
 import { holdStill, pictureOf, STARTED_AT } from './still-page.ts';
-import { differenceOf, LOOKS, type Look, storedPictures } from './stored-pictures.ts';
+import { differenceOf, storedPictures } from './stored-pictures.ts';
 
 const site = useConsole({
   hasNats: true,

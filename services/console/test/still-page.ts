@@ -3,7 +3,7 @@
  * else of a page is as an installation shows it.
  */
 import type { Page } from '@keelson/testkit/chromium';
-import type { Look } from './stored-pictures.ts';
+import type { Look } from './looks.ts';
 
 /** Height of the part of a page that a picture shows, in pixels. */
 const HEIGHT = 800;

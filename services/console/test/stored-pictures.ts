@@ -16,20 +16,6 @@ const ALLOWED_PART = 0.0001;
 /** Difference of two colors that count as the same, as pixelmatch measures it. */
 const THRESHOLD = 0.1;
 
-const THEMES = ['light', 'dark'] as const;
-
-export type Theme = (typeof THEMES)[number];
-
-export interface Look {
-  readonly width: number;
-  readonly theme: Theme;
-}
-
-/** The widths and themes in which pictures are taken. */
-export const LOOKS: readonly Look[] = [1280, 768, 360].flatMap((width) =>
-  THEMES.map((theme) => ({ width, theme })),
-);
-
 const isUpdate = (): boolean => expect.getState().snapshotState['_updateSnapshot'] === 'all';
 
 /** The names of the stored pictures that begin so, without the ending of their files. */
