@@ -1,15 +1,10 @@
 /** `terraform login` with the browser of its user, as the tool documents the protocol. */
-import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { findFreePort } from '@keelson/testkit';
 import { type Browser, launchChromium, openPage, type Page } from '@keelson/testkit/chromium';
 import { CLIENT, startOpenIdProvider } from '@keelson/testkit/openid-provider';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { AUTHORIZATION, approveLogin, openLogin } from './command-login.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AUTHORIZATION, approveLogin, newStranger, openLogin } from './command-login.ts';
 import { type Installation, install, type RunningCommand } from './terraform-cli.ts';
-
-/** Where the tool stores the token, below its home. */
-const KEPT = ['.terraform.d', 'credentials.tfrc.json'];
 
 describe('terraform login', () => {
   let installation: Installation;
@@ -29,25 +24,13 @@ describe('terraform login', () => {
     await installation[Symbol.asyncDispose]();
   });
 
-  const makeHome = async (name: string): Promise<string> => {
-    const home = await installation.folder(name);
-    // The tool does not make it.
-    await mkdir(join(home, '.terraform.d'));
-    return home;
-  };
-  const login = (home: string): RunningCommand => {
-    const command = installation.asStranger(home, ['yes'], 'login', installation.host);
-    // While it waits for a code, it takes no other signal.
-    onTestFinished(() => void command.child.kill('SIGKILL'));
-    return command;
-  };
   const open = async (command: RunningCommand): Promise<Page> =>
     openLogin(browser, await command.matched(AUTHORIZATION), installation.token);
 
   test('opens the console, where the user signs in and approves, and stores a token that logout removes', async () => {
     const { host, token } = installation;
-    const home = await makeHome('home');
-    const command = login(home);
+    const { home, login, storedToken } = await newStranger(installation, 'home');
+    const command = login();
     const page = await open(command);
     await page.getByText('asks for an API token of your account admin').waitFor();
     await approveLogin(page);
@@ -55,10 +38,7 @@ describe('terraform login', () => {
     expect(output).toContain('Terraform has obtained and saved an API token.');
     expect(code).toBe(0);
 
-    const kept = async () =>
-      (JSON.parse(await readFile(join(home, ...KEPT), 'utf8')) as KeptCredentials).credentials[host]
-        ?.token;
-    const own = await kept();
+    const own = await storedToken();
     expect(own).toMatch(/\.atlasv1\./);
     expect(own).not.toBe(token);
     expect(output).not.toContain(own);
@@ -68,18 +48,18 @@ describe('terraform login', () => {
       expect.stringMatching(/^terraform login \(\d+\.\d+\.\d+\), \d{4}-\d\d-\d\d \d\d:\d\d UTC$/),
     );
     const logout = await installation.asStranger(home, [], 'logout', host).outcome;
-    expect([logout.code, await kept()]).toEqual([0, undefined]);
+    expect([logout.code, await storedToken()]).toEqual([0, undefined]);
   });
 
   test('stores nothing when the user refuses, and says so', async () => {
-    const home = await makeHome('another-home');
-    const command = login(home);
+    const { login, storedToken } = await newStranger(installation, 'another-home');
+    const command = login();
     const page = await open(command);
     await page.getByRole('button', { name: 'Refuse' }).click();
     const { code, output } = await command.outcome;
     expect(code).toBe(1);
     expect(output.replaceAll(/\s+/g, ' ')).toContain('the user has refused');
-    await expect(readFile(join(home, ...KEPT))).rejects.toThrow('ENOENT');
+    await expect(storedToken()).rejects.toThrow('ENOENT');
   });
 
   test('gives the token of whoever signs in at a provider of identities', async () => {
@@ -97,8 +77,8 @@ describe('terraform login', () => {
     };
     const data = { type: 'sso-settings', attributes: settings };
     expect((await installation.call('PATCH', '/admin/sso-settings', { data })).status).toBe(200);
-    const home = await makeHome('home-of-grace');
-    const command = login(home);
+    const { login, storedToken } = await newStranger(installation, 'home-of-grace');
+    const command = login();
     const address = await command.matched(AUTHORIZATION);
     const { page } = await openPage(browser, address, { ignoreHTTPSErrors: true });
     await page.getByRole('button', { name: 'Continue with the directory' }).click();
@@ -109,8 +89,7 @@ describe('terraform login', () => {
     await page.getByText('an API token of your account grace').waitFor();
     await approveLogin(page);
     expect((await command.outcome).code).toBe(0);
-    const stored = await readFile(join(home, ...KEPT), 'utf8');
-    const token = (JSON.parse(stored) as KeptCredentials).credentials[host]?.token;
+    const token = await storedToken();
     const own = await fetch(`${installation.http}/api/v2/account/details`, {
       headers: { authorization: `Bearer ${token}` },
     });
@@ -121,8 +100,4 @@ describe('terraform login', () => {
 
 interface Account {
   readonly attributes: Readonly<Record<string, unknown>>;
-}
-
-interface KeptCredentials {
-  readonly credentials: Readonly<Record<string, { readonly token: string }>>;
 }

@@ -12,28 +12,23 @@
  * | `apply` while a person holds the lock     | refused, and nothing changes                                    |
  * | `plan`, `apply` of mode `remote`          | executed by the built-in runner with tofu, with its log         |
  */
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findFreePort } from '@keelson/testkit';
 import { type Browser, launchChromium } from '@keelson/testkit/chromium';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { AUTHORIZATION, approveLogin, openLogin } from '../terraform/command-login.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AUTHORIZATION, approveLogin, newStranger, openLogin } from '../terraform/command-login.ts';
 import {
   cloudBlock,
   configuration,
   type Installation,
   install,
-  type RunningCommand,
 } from '../terraform/terraform-cli.ts';
 import { buildTofu } from './tofu-program.ts';
 
 const SLOW_MS = 240_000;
 /** The first build compiles some 1,500 packages. */
 const BUILD_MS = 900_000;
-
-interface StoredCredentials {
-  readonly credentials: Readonly<Record<string, { readonly token: string }>>;
-}
 
 let installation: Installation;
 let browser: Browser;
@@ -61,34 +56,17 @@ afterAll(async () => {
 }, SLOW_MS);
 
 describe('tofu login', { timeout: SLOW_MS }, () => {
-  const makeHome = async (name: string): Promise<string> => {
-    const home = await installation.folder(name);
-    // The tool does not make it.
-    await mkdir(join(home, '.terraform.d'));
-    return home;
-  };
-  const login = (home: string): RunningCommand => {
-    const command = installation.asStranger(home, ['yes'], 'login', installation.host);
-    // While it waits for a code, it takes no other signal.
-    onTestFinished(() => void command.child.kill('SIGKILL'));
-    return command;
-  };
-  const stored = (home: string): Promise<string> =>
-    readFile(join(home, '.terraform.d', 'credentials.tfrc.json'), 'utf8');
-  const tokenIn = async (home: string): Promise<string | undefined> =>
-    (JSON.parse(await stored(home)) as StoredCredentials).credentials[installation.host]?.token;
-
   test('opens the console, and stores a token that works until logout', async () => {
     const { host, http, token } = installation;
-    const home = await makeHome('home');
-    const command = login(home);
+    const { home, login, storedToken } = await newStranger(installation, 'home');
+    const command = login();
     const page = await openLogin(browser, await command.matched(AUTHORIZATION), token);
     await page.getByText('asks for an API token of your account admin').waitFor();
     await approveLogin(page);
     const { code, output } = await command.outcome;
     expect(output).toContain('OpenTofu has obtained and saved an API token.');
     expect(code).toBe(0);
-    const own = await tokenIn(home);
+    const own = await storedToken();
     expect(own).toMatch(/\.atlasv1\./);
     expect(output).not.toContain(own);
     const headers = { authorization: `Bearer ${own}` };
@@ -99,18 +77,18 @@ describe('tofu login', { timeout: SLOW_MS }, () => {
       expect.stringMatching(/^tofu login \(\d+\.\d+\.\d+\), \d{4}-\d\d-\d\d \d\d:\d\d UTC$/),
     );
     const logout = await installation.asStranger(home, [], 'logout', host).outcome;
-    expect([logout.code, await tokenIn(home)]).toEqual([0, undefined]);
+    expect([logout.code, await storedToken()]).toEqual([0, undefined]);
   });
 
   test('stores nothing when the user refuses, and says so', async () => {
-    const home = await makeHome('another-home');
-    const command = login(home);
+    const { login, storedToken } = await newStranger(installation, 'another-home');
+    const command = login();
     const page = await openLogin(browser, await command.matched(AUTHORIZATION), installation.token);
     await page.getByRole('button', { name: 'Refuse' }).click();
     const { code, output } = await command.outcome;
     expect(code).toBe(1);
     expect(output.replaceAll(/\s+/g, ' ')).toContain('the user has refused');
-    await expect(stored(home)).rejects.toThrow('ENOENT');
+    await expect(storedToken()).rejects.toThrow('ENOENT');
   });
 });
 
