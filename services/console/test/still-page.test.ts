@@ -9,6 +9,7 @@ test.each([
   ['0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9', '4a4a4a4a-4a4a-4a4a-4a4a-4a4a4a4a4a4a'],
   ['http://127.0.0.1:40123/v1/pki', 'http://127.0.0.1:8200/v1/pki'],
   ['/tmp/keelson-ab12/audit.log', '/var/lib/keelson/audit.log'],
+  ['file_path=/tmp/suite-1aB3/keelson-x9Y8z7/audit.log', 'file_path=/var/lib/keelson/audit.log'],
   ['Mar 1, 2027, 9:03 AM', 'Mar 1, 2027, 9:00 AM'],
   ['2027-03-01T09:03:12.123Z', '2027-03-01T9:00Z'],
   ['1 h 19 min', '1 h 5 min'],

@@ -18,6 +18,8 @@ const OCTETS = (count: number): string => Array<string>(count).fill('4a').join('
 
 /** Texts that differ by chance, with what a picture has in their place. A later pattern finds what earlier ones have left. */
 const RULES: readonly (readonly [RegExp, string])[] = [
+  // Folders, whose names may look like ids and key material.
+  [/\/tmp\/[\w/-]+(?=\/)/g, '/var/lib/keelson'],
   [/(-----BEGIN [A-Z ]+-----)[^-]+(-----END [A-Z ]+-----)/g, `$1\n${'A'.repeat(64)}\n$2`],
   // Fingerprints, then serial numbers and identifiers of keys.
   [/\b[0-9a-f]{2}(?::[0-9a-f]{2}){31}\b/gi, OCTETS(32)],
@@ -29,7 +31,6 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\b[A-Za-z0-9]{24}(?:\.[A-Za-z0-9]{5})?\b/g, 'A'.repeat(24)],
   [/\b(?=[A-Za-z]*\d)(?=[a-z0-9]*[A-Z])[A-Za-z0-9+/_-]{20,}=*/g, 'A'.repeat(24)],
   [/\b(127\.0\.0\.1|localhost):\d+/g, '$1:8200'],
-  [/\/tmp\/[\w/-]+(?=\/)/g, '/var/lib/keelson'],
   [/(?<![\d.])\d+\.\d+\.\d+(?:-[\w.]+)?\b(?![.\d])/g, '1.2.3'],
   // Moments to the minute or second, and durations.
   [/(?<![\d:])\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?=\b|Z)/g, '9:00'],
