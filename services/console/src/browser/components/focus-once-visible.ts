@@ -5,7 +5,7 @@
 export const focusOnceVisible = (field: HTMLInputElement): (() => void) => {
   let frame = 0;
   const look = (): void => {
-    if (document.activeElement instanceof HTMLInputElement) return;
+    if (document.activeElement?.matches('input, select, textarea') === true) return;
     field.focus();
     frame = requestAnimationFrame(look);
   };
