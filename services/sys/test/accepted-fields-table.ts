@@ -434,7 +434,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: {
       primary_cluster_addr: elsewhere(ADDRESSES, 'primary_cluster_addr'),
       id: elsewhere(ADDRESSES, 'id:'),
-      ttl: elsewhere(`${PROCESSES}/rejoin.integration.test.ts`, "ttl: '1s'"),
+      ttl: elsewhere(`${PROCESSES}/clusters/rejoin.integration.test.ts`, "ttl: '1s'"),
       secondary_public_key: elsewhere(
         'src/replication/role-table.integration.test.ts',
         'secondary_public_key',
@@ -448,7 +448,10 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
         'dr_operation_token',
       ),
       force: elsewhere('src/replication/forced-promotion.integration.test.ts', 'force: true'),
-      dry_run: elsewhere(`${PROCESSES}/dr-replication.integration.test.ts`, 'dry_run: true'),
+      dry_run: elsewhere(
+        `${PROCESSES}/clusters/dr-replication.integration.test.ts`,
+        'dry_run: true',
+      ),
       update_primary_addrs: elsewhere(ADDRESSES, 'update_primary_addrs'),
       diff: elsewhere(`${PROCESSES}/dr-operation.integration.test.ts`, 'diff: true'),
       skip_flush: elsewhere('libs/storage/src/merkle/merkle-tree.property.test.ts', 'save()'),
@@ -467,8 +470,8 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       ),
     ),
     fields: {
-      mode: elsewhere(`${PROCESSES}/paths-filters.integration.test.ts`, 'mode'),
-      paths: elsewhere(`${PROCESSES}/paths-filters.integration.test.ts`, 'paths'),
+      mode: elsewhere(`${PROCESSES}/clusters/paths-filters.integration.test.ts`, 'mode'),
+      paths: elsewhere(`${PROCESSES}/clusters/paths-filters.integration.test.ts`, 'paths'),
     },
   },
 };

@@ -3,12 +3,10 @@
  * answered with a warning. Bad values are refused by the name of the field. A field or route that the table does not
  * know fails.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FIELD_GROUPS } from './accepted-fields-table.ts';
-import { type Effect, type FieldGroup, type Proof, RETURNED_ONLY } from './field-effects.ts';
+import { type Effect, type FieldGroup, RETURNED_ONLY } from './field-effects.ts';
 import { badValues, limitOf, type RequestForm, toRequestForms } from './request-fields.ts';
 import { type Document, openInitializedSys, type SysHarness } from './sys-harness.ts';
 
@@ -27,17 +25,6 @@ afterAll(() => harness.close());
 
 const groupOf = (route: string): FieldGroup | undefined =>
   Object.values(FIELD_GROUPS).find(({ routes }) => routes.includes(route));
-
-const readProof = (file: string): string | undefined => {
-  const root = join(import.meta.dirname, '..');
-  const path = join(/^(services|libs)\//.test(file) ? join(root, '../..') : root, file);
-  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
-};
-
-const proofOf = (effect: Effect): Proof | undefined => {
-  if (effect.kind !== 'shown' && effect.kind !== 'elsewhere') return undefined;
-  return effect.by === RETURNED_ONLY ? undefined : effect.by;
-};
 
 describe('the table', () => {
   test('has every field of every request, and no others', () => {
@@ -67,14 +54,6 @@ describe('the table', () => {
       const gone = Object.keys(group.fields).filter((name) => !accepted.get(group)?.has(name));
       expect([group.routes[0], ...gone]).toEqual([group.routes[0]]);
     }
-  });
-
-  test('names tests that there are', () => {
-    const proofs = Object.values(FIELD_GROUPS).flatMap(({ fields }) =>
-      Object.values(fields).flatMap((effect) => proofOf(effect) ?? []),
-    );
-    const missing = proofs.filter(({ file, text }) => !readProof(file)?.includes(text));
-    expect(missing).toEqual([]);
   });
 });
 

@@ -2,8 +2,6 @@
  * Every field that a request may have: it is returned and has its effect, is refused, or is answered with a warning.
  * A field or route that the table does not know fails.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FIELD_GROUPS } from './accepted-fields-table.ts';
@@ -62,19 +60,6 @@ describe('the table', () => {
       );
       expect([group.routes[0], ...gone.map(([name]) => name)]).toEqual([group.routes[0]]);
     }
-  });
-
-  test('names tests that there are', () => {
-    const missing: string[] = [];
-    for (const { fields } of Object.values(FIELD_GROUPS)) {
-      for (const [name, effect] of Object.entries(fields)) {
-        if (effect.kind !== 'elsewhere') continue;
-        const file = readFileSync(join(import.meta.dirname, '..', effect.file), 'utf8');
-        const text = effect.text ?? name.replace('@', '').split('/').at(-1) ?? '';
-        if (!file.includes(text)) missing.push(`${effect.file}: ${text}`);
-      }
-    }
-    expect(missing).toEqual([]);
   });
 });
 
