@@ -5,7 +5,7 @@ import type { Settings } from './settings.ts';
 export type WriteFile = (name: string, text: string) => Promise<string>;
 
 export interface ProviderCredentials {
-  /** Variables of the tool; only those of the configuration without a tag are set. */
+  /** Variables of the tool, which are set if no configuration of the provider has a tag. */
   readonly environment: Readonly<Record<string, string>>;
   /** Fields of the input variable by which a configuration finds several; values that are paths of files are in `files`. */
   readonly files: Readonly<Record<string, string>>;

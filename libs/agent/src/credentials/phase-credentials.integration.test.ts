@@ -7,6 +7,7 @@
  * | `TFC_VAULT_…`                                         | a login before anything else; `VAULT_TOKEN`, `VAULT_ADDR` … |
  * | `TFC_VAULT_PLAN_ROLE`, `TFC_VAULT_APPLY_ROLE`         | the role of the phase                                       |
  * | with a tag                                            | files, which `tfc_vault_dynamic_credentials` names          |
+ * | with a tag and without                                | the same, and no variable of the provider                   |
  * | `TFC_AWS_…`, `TFC_GCP_…`, `TFC_AZURE_…`, …            | the files and variables of those providers                  |
  * | a missing one, one with other characters              | an error that names it                                      |
  * | the end of the phase                                  | every token is revoked, every file removed                  |
@@ -182,8 +183,7 @@ describe('Vault', () => {
         TFC_VAULT_ENCODED_CACERT_B: Buffer.from(pem).toString('base64'),
       },
     );
-    expect(environment).toMatchObject({ VAULT_TOKEN: 'hvs.a', VAULT_ADDR: address });
-    expect(environment).not.toHaveProperty('VAULT_CACERT');
+    expect(Object.keys(environment)).toEqual(['TF_VAR_tfc_vault_dynamic_credentials']);
     const given = await input('vault');
     expect(given.default).toMatchObject({ address, namespace: '', ca_cert_file: '' });
     expect(await contentOf(given.default['token_filename'])).toBe('hvs.a');
@@ -274,16 +274,15 @@ describe('Vault', () => {
 
 describe('the provider of', () => {
   test('AWS finds its role and the token', async () => {
-    const { environment, input, contentOf } = await obtain(
-      [tokenFor('AWS'), tokenFor('AWS', 'B', 'a.b.c')],
-      {
-        TFC_AWS_RUN_ROLE_ARN: 'arn:aws:iam::1:role/run',
-        TFC_AWS_PLAN_ROLE_ARN_B: 'arn:aws:iam::1:role/plan',
-      },
-    );
+    const variables = {
+      TFC_AWS_RUN_ROLE_ARN: 'arn:aws:iam::1:role/run',
+      TFC_AWS_PLAN_ROLE_ARN_B: 'arn:aws:iam::1:role/plan',
+    };
+    const { environment, contentOf } = await obtain([tokenFor('AWS')], variables);
     expect(environment).toMatchObject({ AWS_ROLE_ARN: 'arn:aws:iam::1:role/run' });
     expect(await contentOf(environment['AWS_WEB_IDENTITY_TOKEN_FILE'])).toBe(JWT);
-    const { aliases } = await input('aws');
+    const tagged = [tokenFor('AWS'), tokenFor('AWS', 'B', 'a.b.c')];
+    const { aliases } = await (await obtain(tagged, variables)).input('aws');
     const config = await contentOf(aliases['B']?.['shared_config_file']);
     expect(config).toMatch(/^\[default\]\nrole_arn = arn:aws:iam::1:role\/plan\n/);
     expect(await contentOf(/token_file = (.*)/.exec(config)?.[1])).toBe('a.b.c');
@@ -329,14 +328,37 @@ describe('the provider of', () => {
   });
 
   test('Kubernetes finds the token', async () => {
-    const { environment, input, contentOf } = await obtain(
-      [tokenFor('KUBERNETES'), tokenFor('KUBERNETES', 'B', 'a.b.c')],
-      {},
-    );
+    const { environment, contentOf } = await obtain([tokenFor('KUBERNETES')], {});
     expect(environment).toMatchObject({ KUBE_TOKEN: JWT });
-    const { aliases } = await input('kubernetes');
+    const tagged = [tokenFor('KUBERNETES'), tokenFor('KUBERNETES', 'B', 'a.b.c')];
+    const { aliases } = await (await obtain(tagged, {})).input('kubernetes');
     expect(await contentOf(aliases['B']?.['token_path'])).toBe('a.b.c');
   });
+
+  test.for(['AWS', 'GCP', 'AZURE', 'KUBERNETES'])(
+    '%s finds its credentials in the input variable alone where there is a tag',
+    async (purpose) => {
+      const variables = {
+        TFC_DEFAULT_AWS_RUN_ROLE_ARN: 'arn:aws:iam::1:role/run',
+        TFC_DEFAULT_GCP_WORKLOAD_PROVIDER_NAME: 'projects/7',
+        TFC_DEFAULT_GCP_RUN_SERVICE_ACCOUNT_EMAIL: 'run@p.iam.gserviceaccount.com',
+        TFC_DEFAULT_AZURE_RUN_CLIENT_ID: '0000-1',
+      };
+      // Another provider without tags keeps its variables.
+      const other = purpose === 'AWS' ? 'KUBERNETES' : 'AWS';
+      const tokens = [tokenFor(purpose), tokenFor(purpose, 'B', 'a.b.c'), tokenFor(other)];
+      const { environment, input } = await obtain(tokens, variables);
+      expect(Object.keys(environment).toSorted()).toEqual(
+        [
+          ...(other === 'AWS' ? ['AWS_ROLE_ARN', 'AWS_WEB_IDENTITY_TOKEN_FILE'] : ['KUBE_TOKEN']),
+          ...[purpose, other].map((one) => `TF_VAR_tfc_${one.toLowerCase()}_dynamic_credentials`),
+        ].toSorted(),
+      );
+      const given = await input(purpose.toLowerCase());
+      expect(Object.keys(given.default)).toEqual(Object.keys(given.aliases['B'] ?? {}));
+      expect(Object.values(given.default)).not.toContain('');
+    },
+  );
 
   test.for([
     ['AWS', {}, 'TFC_AWS_RUN_ROLE_ARN is not set'],

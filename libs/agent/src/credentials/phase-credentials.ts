@@ -100,6 +100,18 @@ const toInputs = (
   return inputs;
 };
 
+/**
+ * The variables by which a provider without settings finds its credentials. A provider that has a tag has none, as its
+ * variables would replace the files that the settings of an alias name.
+ */
+const toVariables = (configurations: readonly Configuration[]): Record<string, string> => {
+  const withTags = new Set(
+    configurations.filter(({ tag }) => tag !== '').map((one) => one.purpose),
+  );
+  const alone = configurations.filter(({ purpose }) => !withTags.has(purpose));
+  return Object.assign({}, ...alone.map(({ environment }) => environment));
+};
+
 /** The credentials of a phase. @throws Error for people, if one of them cannot be had; the others are then revoked */
 export const obtainCredentials = async (parts: CredentialParts): Promise<PhaseCredentials> => {
   const { phase, root, workingFolder, variables, environment: proxies, hide } = parts;
@@ -164,7 +176,7 @@ export const obtainCredentials = async (parts: CredentialParts): Promise<PhaseCr
           token,
         ]),
       ),
-      ...Object.assign({}, ...configurations.map((one) => (one.tag === '' ? one.environment : {}))),
+      ...toVariables(configurations),
       ...toInputs(configurations, workingFolder),
     },
     end,
