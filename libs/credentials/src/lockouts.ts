@@ -1,5 +1,5 @@
 /** Counts failed logins with passwords and secret ids, and refuses logins of locked users. */
-import { createHash } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import type { RecordCollection, Store, Transaction } from '@keelson/storage';
 import { afterFailure, isForgotten, isLocked, type Lockout, type UserLockout } from './lockout.ts';
@@ -12,6 +12,8 @@ export interface LockoutParts {
   readonly settings: UserLockout;
   /** Throws the error for a login of a locked user. */
   readonly refuse: (this: void) => never;
+  /** Names that are remembered; `REMEMBERED_NAMES` if absent. */
+  readonly capacity?: number | undefined;
 }
 
 export interface Verdict<T> {
@@ -21,8 +23,16 @@ export interface Verdict<T> {
   readonly isKnown: boolean;
 }
 
-/** Names that no user has, with failed logins. More than these are a flood, in which the oldest is forgotten. */
-const MAX_UNKNOWN = 4096;
+/**
+ * Names with failed logins. More than these are a flood, in which the name whose last failure is the oldest is
+ * forgotten, whether or not a user has it, so that nobody learns that from what a flood leaves. A flood of so many
+ * failures gains the guesses that lead to one lock, which is less than what passing time gives unless more than a
+ * thousand names fail in a minute.
+ */
+const REMEMBERED_NAMES = 16_384;
+
+/** New names between two looks at how many there are, as a part of the capacity. */
+const LOOKS = 16;
 
 const keyOf = (name: string): string => createHash('sha256').update(name).digest('hex');
 
@@ -34,9 +44,23 @@ export class Lockouts {
     this.#parts = parts;
   }
 
-  /** Removes failures that count no more. */
-  tidy(): Promise<void> {
-    return this.#makeRoom(MAX_UNKNOWN);
+  /** Removes failures that count no more, and the oldest ones that are too many. */
+  async tidy(): Promise<void> {
+    const { store, clock, records, settings } = this.#parts;
+    const nowMs = clock.nowMs();
+    const [forgotten, kept] = [[] as string[], [] as (readonly [string, Lockout])[]];
+    for (const [key, lockout] of await records.entries(store))
+      if (isForgotten(lockout, settings, nowMs)) forgotten.push(key);
+      else kept.push([key, lockout]);
+    const oldest = kept
+      .toSorted(([, left], [, right]) => left.lastFailureMs - right.lastFailureMs)
+      .slice(0, Math.max(0, kept.length - this.#capacity))
+      .map(([key]) => key);
+    if (forgotten.length + oldest.length === 0) return;
+    await store.transact((tx) => {
+      for (const key of [...forgotten, ...oldest]) records.delete(tx, key);
+      return Promise.resolve();
+    });
   }
 
   /**
@@ -92,37 +116,25 @@ export class Lockouts {
     });
   }
 
-  /** Removes what is forgotten, and the oldest of the unknown names if there are still too many. */
-  async #makeRoom(capacity: number): Promise<void> {
-    const { store, clock, records, settings } = this.#parts;
-    const nowMs = clock.nowMs();
-    const [forgotten, kept] = [[] as string[], [] as (readonly [string, Lockout])[]];
-    for (const [key, lockout] of await records.entries(store))
-      if (isForgotten(lockout, settings, nowMs)) forgotten.push(key);
-      else if (!lockout.isKnown) kept.push([key, lockout]);
-    const oldest = kept
-      .toSorted(([, left], [, right]) => left.lastFailureMs - right.lastFailureMs)
-      .slice(0, Math.max(0, kept.length - capacity))
-      .map(([key]) => key);
-    if (forgotten.length + oldest.length === 0) return;
-    await store.transact((tx) => {
-      for (const key of [...forgotten, ...oldest]) records.delete(tx, key);
-      return Promise.resolve();
-    });
+  get #capacity(): number {
+    return this.#parts.capacity ?? REMEMBERED_NAMES;
+  }
+
+  /** Looking costs as much as there are names, so that only some new names do it, which nobody can choose. */
+  #isTimeToLook(): boolean {
+    return randomInt(Math.ceil(this.#capacity / LOOKS)) === 0;
   }
 
   async #countFailure(name: string, isKnown: boolean): Promise<void> {
     const { store, clock, records, settings, refuse } = this.#parts;
     const key = keyOf(name);
-    const isNew = (await records.find(store, key)) === undefined;
-    const isFull =
-      isNew && (await records.keys(store, [], { limit: MAX_UNKNOWN })).length === MAX_UNKNOWN;
-    if (isFull) await this.#makeRoom(MAX_UNKNOWN - 1);
-    await store.transact(async (tx) => {
+    const isNew = await store.transact(async (tx) => {
       const nowMs = clock.nowMs();
       const before = await records.find(tx, key);
       if (isLocked(before, settings, nowMs)) refuse();
       records.write(tx, [key], afterFailure(before, settings, { name, isKnown, nowMs }));
+      return before === undefined;
     });
+    if (isNew && this.#isTimeToLook()) await this.tidy();
   }
 }

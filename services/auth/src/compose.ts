@@ -71,6 +71,8 @@ export interface AuthParts {
   readonly replication?: ReplicationParts | undefined;
   /** Where a pod has the token of its account; that of Kubernetes if absent. */
   readonly podFolder?: string;
+  /** See `LockoutContext`. */
+  readonly rememberedNames?: number;
   /** Metrics of the process. */
   readonly registry: MetricsRegistry;
 }
@@ -240,7 +242,7 @@ export const composeAuth = (parts: AuthParts): AuthService => {
     rpc: replica,
   } = composeServiceReplication(parts, { service: 'auth', logger });
   const metrics = createLoginMetrics(parts.registry, METHODS);
-  const shared = { store, clock };
+  const shared = { store, clock, rememberedNames: parts.rememberedNames };
   const sharedBy = (method: (typeof METHODS)[number]) => ({
     ...shared,
     logins: metrics.counting(method, logins),

@@ -45,6 +45,7 @@ export const openAuth = async ({
   podFolder = '/nonexistent',
   runs = NO_RUNS,
   pki = NO_PKI,
+  rememberedNames,
 }: {
   readonly outboundRanges?: readonly string[];
   readonly clock?: ManualClock;
@@ -52,6 +53,7 @@ export const openAuth = async ({
   readonly podFolder?: string;
   readonly runs?: OwnRuns;
   readonly pki?: AuthParts['pki'];
+  readonly rememberedNames?: number;
 } = {}) => {
   const folder = await temporaryDirectory();
   const barrier = createBarrier();
@@ -72,6 +74,7 @@ export const openAuth = async ({
       podFolder,
       runs,
       pki,
+      ...(rememberedNames !== undefined && { rememberedNames }),
       logger: createLogger({ name: 'auth', level: 'trace', destination }),
       cluster: cluster.rpc,
       logins: {

@@ -10,6 +10,8 @@ import { lockoutRecords } from './lockout-records.ts';
 export interface LockoutContext {
   readonly store: Store;
   readonly clock: Clock;
+  /** Names with failed logins that a mount remembers; as many as `Lockouts` say if absent. */
+  readonly rememberedNames?: number | undefined;
 }
 
 const UNTUNED: UserLockout = {
@@ -25,7 +27,7 @@ const refuse = (): never => {
 
 /** @param mount as it is tuned */
 export const lockoutsAt = (
-  { store, clock }: LockoutContext,
+  { store, clock, rememberedNames }: LockoutContext,
   mount: MountScope & Pick<Mount, 'userLockout'>,
 ): Lockouts =>
   new Lockouts({
@@ -34,4 +36,5 @@ export const lockoutsAt = (
     records: lockoutRecords(mount),
     settings: mount.userLockout ?? UNTUNED,
     refuse,
+    capacity: rememberedNames,
   });

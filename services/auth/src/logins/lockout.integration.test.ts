@@ -3,10 +3,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { mountOf, type OpenAuth, openAuth } from '../../test/open-auth.ts';
 
 let auth: OpenAuth;
+/** An installation that few names fill. */
+let small: OpenAuth;
 beforeAll(async () => {
   auth = await openAuth();
+  small = await openAuth({ rememberedNames: 8 });
 });
-afterAll(() => auth.close());
+afterAll(async () => {
+  await auth.close();
+  await small.close();
+});
 
 const DEFAULTS = {
   disabled: false,
@@ -51,26 +57,26 @@ interface Person {
 
 const answerOf = ({ status, json }: Awaited<ReturnType<OpenAuth['call']>>) => [status, json.errors];
 
-const people: Readonly<Record<string, () => Promise<Person>>> = {
-  userpass: async () => {
-    await call('userpass', 'POST', 'users/alice', { password: 'right' });
+const people: Readonly<Record<string, (at?: OpenAuth['call']) => Promise<Person>>> = {
+  userpass: async (at = auth.call) => {
+    await call('userpass', 'POST', 'users/alice', { password: 'right' }, at);
     return {
       type: 'userpass',
       name: 'alice',
       unknown: 'nobody',
-      logIn: async (password, name = 'alice', from = auth.call) =>
+      logIn: async (password, name = 'alice', from = at) =>
         answerOf(await call('userpass', 'POST', `login/${name}`, { password }, from)),
     };
   },
-  approle: async () => {
-    await call('approle', 'POST', 'role/web', { role_id: 'the-web' });
-    const { data } = await call('approle', 'POST', 'role/web/secret-id');
+  approle: async (at = auth.call) => {
+    await call('approle', 'POST', 'role/web', { role_id: 'the-web' }, at);
+    const { data } = await call('approle', 'POST', 'role/web/secret-id', undefined, at);
     const secrets = { right: data.secret_id, wrong: 'a-guess' };
     return {
       type: 'approle',
       name: 'the-web',
       unknown: 'the-other',
-      logIn: async (secret, role_id = 'the-web', from = auth.call) =>
+      logIn: async (secret, role_id = 'the-web', from = at) =>
         answerOf(
           await call('approle', 'POST', 'login', { role_id, secret_id: secrets[secret] }, from),
         ),
@@ -85,6 +91,40 @@ const failTimes = async ({ logIn }: Person, times: number, name?: string) => {
     answers.add(JSON.stringify(await logIn('wrong', name)));
   return [...answers].map((text) => JSON.parse(text));
 };
+
+describe.each(Object.keys(people))('after a flood of other names, %s', (type) => {
+  let person: Person;
+  beforeEach(async () => {
+    person = await (people[type] as (typeof people)[string])(small.call);
+  });
+
+  /** The answers to the last of so many failures of a known and an unknown name, with a flood before it. */
+  const afterFlood = async (failures: number, otherNames: number) => {
+    for (const name of [person.name, person.unknown]) await failTimes(person, failures - 1, name);
+    for (let other = 0; other < otherNames; other += 1) {
+      small.clock.advance(1);
+      await person.logIn('wrong', `other-${other}`);
+    }
+    return [await person.logIn('wrong'), await person.logIn('wrong', person.unknown)];
+  };
+
+  test.for([5, 6])(
+    'a known and an unknown name have one answer to failure %i',
+    async (failures) => {
+      const wrong = await person.logIn('wrong', 'somebody');
+      expect(await afterFlood(failures, 20)).toEqual([wrong, wrong]);
+      expect(await afterFlood(6, 4)).toEqual([LOCKED, LOCKED]);
+    },
+  );
+
+  test('the names that failed last are remembered', async () => {
+    await afterFlood(1, 20);
+    await failTimes(person, 4);
+    await failTimes(person, 5, 'other-19');
+    expect(await person.logIn('wrong')).toEqual(LOCKED);
+    expect(await person.logIn('wrong', 'other-19')).toEqual(LOCKED);
+  });
+});
 
 describe.each(Object.keys(people))('%s', (type) => {
   let person: Person;
