@@ -294,6 +294,7 @@ export const performPhase = async (
 ): Promise<boolean> => {
   const { attributes } = phase;
   const log = new LogStream(controlPlane, phase);
+  const say = (text: string): void => writeMessage({ log, phase }, `\n${text}\n`);
   const over = new AbortController();
   const watching = watchForEnd(controlPlane, phase, interruption, over.signal);
   let end: PhaseEnd | undefined;
@@ -315,6 +316,7 @@ export const performPhase = async (
         variables,
         environment,
         hide: (secrets) => log.hide(secrets),
+        say,
       });
     const place: ToolPlace = {
       binary: await findBinary(config, attributes['runtime-version']),
@@ -347,21 +349,20 @@ export const performPhase = async (
     end = await execute({ part, phase, folder, log, controlPlane, toolName, tool, lastTool });
   } catch (error) {
     if (!(error instanceof StepFailed)) {
-      writeMessage({ log, phase }, `\n${error instanceof Error ? error.message : String(error)}\n`);
+      say(error instanceof Error ? error.message : String(error));
     }
     end = { status: 'errored' };
   } finally {
     over.abort();
     await watching;
-    for (const text of await credentials.end()) writeMessage({ log, phase }, `\n${text}\n`);
+    for (const text of await credentials.end()) say(text);
   }
   if (end === undefined && interruption.reason === undefined) {
     await log.end();
     return false;
   }
   end ??= { status: 'errored' };
-  if (interruption.lastWords !== undefined)
-    writeMessage({ log, phase }, `\n${interruption.lastWords}\n`);
+  if (interruption.lastWords !== undefined) say(interruption.lastWords);
   // A plan that had to stop is not reported as finished, but a completed apply is.
   if (end.status === 'errored' || attributes.phase === 'plan') {
     if (interruption.reason === 'canceled') end = { status: 'canceled' };

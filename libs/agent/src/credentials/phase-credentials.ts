@@ -37,6 +37,8 @@ export interface CredentialParts {
   readonly environment: NodeJS.ProcessEnv;
   /** Keeps texts out of the log. */
   readonly hide: (secrets: readonly string[]) => void;
+  /** Writes a sentence into the log. */
+  readonly say: (text: string) => void;
 }
 
 /** Tokens that a phase has at most. */
@@ -114,7 +116,7 @@ const toVariables = (configurations: readonly Configuration[]): Record<string, s
 
 /** The credentials of a phase. @throws Error for people, if one of them cannot be had; the others are then revoked */
 export const obtainCredentials = async (parts: CredentialParts): Promise<PhaseCredentials> => {
-  const { phase, root, workingFolder, variables, environment: proxies, hide } = parts;
+  const { phase, root, workingFolder, variables, environment: proxies, hide, say } = parts;
   const tokens = phase.attributes['workload-identity-tokens'] ?? [];
   if (tokens.length === 0) return NO_CREDENTIALS;
   hide(tokens.map(({ token }) => token).filter((token) => token !== ''));
@@ -150,7 +152,7 @@ export const obtainCredentials = async (parts: CredentialParts): Promise<PhaseCr
         );
       return toCredentials(one.token, settings, writerOf(one));
     }
-    const session = await signInToVault(toVaultLogin(settings, one.token), proxies);
+    const session = await signInToVault(toVaultLogin(settings, one.token), { proxies, say });
     sessions.push(session);
     hide([session.token.token]);
     await writeFile(sessionsFile(root), JSON.stringify(sessions.map(({ token }) => token)), {

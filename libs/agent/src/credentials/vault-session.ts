@@ -3,6 +3,8 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { getCACertificates } from 'node:tls';
 import { reasonOf } from '../failure-reason.ts';
+import { keepRenewed, SYSTEM_TIMING, type Timing } from './lease-renewal.ts';
+import { Mask } from './mask.ts';
 
 /** Where a token was obtained, and the token: enough to revoke it. */
 export interface VaultToken {
@@ -18,15 +20,24 @@ export interface VaultLogin extends Omit<VaultToken, 'token'> {
   readonly path: string;
   readonly role: string;
   readonly jwt: string;
+  /** For each request of the login and of renewals. */
+  readonly timeLimitMs: number;
 }
 
-const TIME_LIMIT_MS = 15_000;
+/** A session has these from the agent. */
+export interface VaultMeans {
+  /** The variables of the environment that name proxies. */
+  readonly proxies: NodeJS.ProcessEnv;
+  /** Tells the people of the run why its token ends before it. */
+  readonly say: (text: string) => void;
+  readonly timing?: Timing | undefined;
+}
+
+/** For each request, unless the variables of the workspace have another. */
+export const TIME_LIMIT_MS = 15_000;
 const ANSWER_LIMIT_BYTES = 256 * 1024;
 /** Part of an answer that a message shows. */
 const SHOWN_LENGTH = 500;
-/** A token is renewed when half of its life is over, and no more often than this. */
-const MIN_RENEWAL_MS = 5000;
-const MAX_RENEWAL_MS = 60 * 60_000;
 
 const readAnswer = async (response: IncomingMessage): Promise<string> => {
   const parts: Buffer[] = [];
@@ -40,12 +51,27 @@ const readAnswer = async (response: IncomingMessage): Promise<string> => {
   return Buffer.concat(parts).toString();
 };
 
-/** Sends a request, without following redirections. @param proxies as the variables of the environment name them */
+/** The beginning of an answer. A secret is hidden before the cut, which would otherwise leave a part of it. */
+const shownPart = (text: string, secrets: readonly string[]): string => {
+  const mask = new Mask();
+  mask.hide(secrets);
+  return `${mask.pass(text)}${mask.rest()}`.slice(0, SHOWN_LENGTH);
+};
+
+interface Sent {
+  readonly proxies: NodeJS.ProcessEnv;
+  readonly token?: string;
+  readonly body?: { readonly role: string; readonly jwt: string };
+  readonly timeLimitMs?: number;
+  /** Gives the request up. */
+  readonly signal?: AbortSignal;
+}
+
+/** Sends a request, without following redirections. */
 const post = async (
   { address, namespace, caPem }: Omit<VaultToken, 'token'>,
   path: string,
-  proxies: NodeJS.ProcessEnv,
-  { token, body }: { readonly token?: string; readonly body?: object },
+  { proxies, token, body, timeLimitMs = TIME_LIMIT_MS, signal }: Sent,
 ): Promise<string> => {
   const url = new URL(`${address}/v1/${path}`);
   const ca = caPem === '' ? undefined : [...getCACertificates('default'), caPem];
@@ -56,7 +82,7 @@ const post = async (
   const options = {
     method: 'POST',
     agent,
-    signal: AbortSignal.timeout(TIME_LIMIT_MS),
+    signal: AbortSignal.any([AbortSignal.timeout(timeLimitMs), ...(signal ? [signal] : [])]),
     headers: {
       'content-type': 'application/json',
       ...(namespace === '' ? {} : { 'x-vault-namespace': namespace }),
@@ -71,33 +97,41 @@ const post = async (
     const response = await promise;
     const text = await readAnswer(response);
     const status = response.statusCode ?? 0;
-    if (status < 200 || status > 299)
-      throw new Error(`it answered ${status}: ${text.slice(0, SHOWN_LENGTH)}`);
-    return text;
+    if (status >= 200 && status <= 299) return text;
+    const secrets = [token, body?.jwt].filter((secret) => secret !== undefined);
+    throw new Error(`it answered ${status}: ${shownPart(text, secrets)}`);
   } finally {
     agent.destroy();
   }
 };
 
-interface LoginAnswer {
-  readonly auth?: {
-    readonly client_token?: unknown;
-    readonly lease_duration?: unknown;
-    readonly renewable?: unknown;
-  };
+interface AuthAnswer {
+  readonly client_token?: unknown;
+  readonly lease_duration?: unknown;
+  readonly renewable?: unknown;
 }
 
-const parseLogin = (text: string): { token: string; renewedAfterMs: number | undefined } => {
-  const { auth } = JSON.parse(text) as LoginAnswer;
-  const { client_token: token, lease_duration: seconds, renewable } = auth ?? {};
+/** @throws Error without a part of the answer, which may have a token that is not hidden yet */
+const parseAuth = (text: string): AuthAnswer => {
+  try {
+    return (JSON.parse(text) as { readonly auth?: AuthAnswer } | null)?.auth ?? {};
+  } catch {
+    throw new Error('it answered with something that is not JSON');
+  }
+};
+
+const parseLogin = (text: string): { token: string; leaseMs: number | undefined } => {
+  const { client_token: token, lease_duration: seconds, renewable } = parseAuth(text);
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
     throw new Error('it answered without a token');
   const isRenewed = renewable === true && typeof seconds === 'number' && seconds > 0;
-  const half = isRenewed ? seconds * 500 : undefined;
-  return {
-    token,
-    renewedAfterMs: half && Math.min(Math.max(half, MIN_RENEWAL_MS), MAX_RENEWAL_MS),
-  };
+  return { token, leaseMs: isRenewed ? seconds * 1000 : undefined };
+};
+
+const parseRenewal = (text: string): number => {
+  const { lease_duration: seconds } = parseAuth(text);
+  if (typeof seconds !== 'number' || seconds <= 0) throw new Error('it answered without a lease');
+  return seconds * 1000;
 };
 
 export interface VaultSession {
@@ -110,31 +144,34 @@ export const revokeVaultToken = async (
   token: VaultToken,
   proxies: NodeJS.ProcessEnv,
 ): Promise<void> => {
-  await post(token, 'auth/token/revoke-self', proxies, token);
+  await post(token, 'auth/token/revoke-self', { proxies, token: token.token });
 };
 
 /** Signs in with the token of a run. @throws Error for people, which names the address and the role */
 export const signInToVault = async (
-  { path, role, jwt, ...place }: VaultLogin,
-  proxies: NodeJS.ProcessEnv,
+  { path, role, jwt, timeLimitMs, ...place }: VaultLogin,
+  { proxies, say, timing = SYSTEM_TIMING }: VaultMeans,
 ): Promise<VaultSession> => {
   try {
-    const body = { role, jwt };
-    const answer = parseLogin(await post(place, `auth/${path}/login`, proxies, { body }));
-    const token = { ...place, token: answer.token };
-    const { renewedAfterMs } = answer;
-    // A renewal that fails is repeated: the token may live on.
-    const renewal =
-      renewedAfterMs === undefined
-        ? undefined
-        : setInterval(() => {
-            post(token, 'auth/token/renew-self', proxies, token).catch(() => undefined);
-          }, renewedAfterMs);
+    const grantedAtMs = timing.nowMs();
+    const sent = { proxies, timeLimitMs, body: { role, jwt } };
+    const { token, leaseMs } = parseLogin(await post(place, `auth/${path}/login`, sent));
+    const over = new AbortController();
+    const renew = async (): Promise<number> => {
+      const again = { proxies, timeLimitMs, token, signal: over.signal };
+      return parseRenewal(await post(place, 'auth/token/renew-self', again));
+    };
+    const keep = async (lengthMs: number): Promise<void> => {
+      const reason = await keepRenewed({ grantedAtMs, lengthMs }, renew, timing, over.signal);
+      if (reason !== undefined)
+        say(`The token of ${place.address} could not be renewed, and ends by its time: ${reason}`);
+    };
+    if (leaseMs !== undefined) void keep(leaseMs);
     return {
-      token,
+      token: { ...place, token },
       end: async () => {
-        clearInterval(renewal);
-        await revokeVaultToken(token, proxies);
+        over.abort();
+        await revokeVaultToken({ ...place, token }, proxies);
       },
     };
   } catch (cause) {

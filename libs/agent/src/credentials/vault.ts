@@ -1,7 +1,7 @@
 /** The settings of logins at Vault, and the files and variables with which its provider uses their tokens. */
 import type { ProviderCredentials, WriteFile } from './clouds.ts';
 import type { Settings } from './settings.ts';
-import type { VaultLogin, VaultToken } from './vault-session.ts';
+import { TIME_LIMIT_MS, type VaultLogin, type VaultToken } from './vault-session.ts';
 
 const NAMESPACE = /^[\w./ -]*$/;
 const ROLE = /^[\x20-\x7e]+$/;
@@ -50,6 +50,7 @@ export const toVaultLogin = (settings: Settings, jwt: string): VaultLogin => {
     path,
     role: settings.requireOfPhase((phase) => `TFC_VAULT_${phase}_ROLE`, ROLE),
     jwt,
+    timeLimitMs: TIME_LIMIT_MS,
   };
 };
 
