@@ -1,6 +1,6 @@
 /** `approle`: machines sign in with a role id and a secret id. */
 import type { Route } from '@keelson/edge';
-import { createNetworks } from '@keelson/edge/networks';
+import { commonNetworks, createNetworks } from '@keelson/edge/networks';
 import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
@@ -29,6 +29,12 @@ const requireNetwork = (ranges: readonly string[], address: string): void => {
   if (ranges.length > 0 && !createNetworks(ranges).includes(address))
     throw new KeelsonError('sys.permission_denied');
 };
+
+/** The networks of tokens that a role and a secret id bind; an empty list binds nothing. */
+const boundByBoth = (ofRole: readonly string[], ofSecretId: readonly string[]): string[] =>
+  ofRole.length === 0 || ofSecretId.length === 0
+    ? [...ofRole, ...ofSecretId]
+    : [...commonNetworks(ofSecretId, ofRole)];
 
 const loginRoutes = (parts: AppRoleParts): Route[] =>
   secretsRoutes({
@@ -60,6 +66,7 @@ const loginRoutes = (parts: AppRoleParts): Route[] =>
             if (found === undefined || role === undefined)
               return { login: undefined, isKnown: false };
             requireNetwork(role.secretIdBoundCidrs, address);
+            requireNetwork(role.token.boundCidrs, address);
             const proof = await prove(parts, mount, role, { secretId, address });
             return { login: proof && { ...proof, name: found.name, role }, isKnown: true };
           };
@@ -73,7 +80,10 @@ const loginRoutes = (parts: AppRoleParts): Route[] =>
             displayName: '',
             metadata,
             alias: { name: roleId, metadata, groups: [] },
-            settings: boundCidrs.length === 0 ? role.token : { ...role.token, boundCidrs },
+            settings: {
+              ...role.token,
+              boundCidrs: boundByBoth(role.token.boundCidrs, boundCidrs),
+            },
             role: name,
             data: { role: name },
           });
@@ -93,7 +103,10 @@ const prove = async (
 > => {
   if (!role.bindSecretId) return { metadata: {}, boundCidrs: [] };
   if (secretId === '') return refuse('missing secret_id');
-  const judge = ({ cidrs }: SecretId): void => requireNetwork(cidrs, address);
+  const judge = ({ cidrs, tokenBoundCidrs }: SecretId): void => {
+    requireNetwork(cidrs, address);
+    requireNetwork(tokenBoundCidrs, address);
+  };
   const proof = await takeSecretId(parts, mount, role, secretId, judge);
   return proof && { metadata: proof.metadata, boundCidrs: proof.tokenBoundCidrs };
 };

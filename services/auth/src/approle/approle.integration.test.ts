@@ -210,6 +210,59 @@ describe('a secret id', () => {
     const { status, json } = await call('POST', 'role/web/secret-id', settings);
     expect([status, json.errors]).toEqual([400, [expect.stringMatching(text)]]);
   });
+
+  describe.for(['secret-id', 'custom-secret-id'] as const)('made by %s', (path) => {
+    const make = async (settings: object) => {
+      const chosen = path === 'secret-id' ? {} : { secret_id: JSON.stringify(settings) };
+      const { status, json } = await call('POST', `role/web/${path}`, { ...chosen, ...settings });
+      return [status, json.errors];
+    };
+    const LIMITED = {
+      secret_id_num_uses: 3,
+      secret_id_ttl: '1h',
+      secret_id_bound_cidrs: ['10.0.0.0/8', '2001:db8::/32'],
+      token_bound_cidrs: '10.1.0.0/16',
+    };
+
+    test.for([
+      [{ num_uses: 4 }, "num_uses cannot be higher than the role's secret_id_num_uses: 1 to 3"],
+      [{ num_uses: 0 }, "num_uses cannot be higher than the role's secret_id_num_uses: 1 to 3"],
+      [{ ttl: 3601 }, "ttl cannot be longer than the role's secret_id_ttl: 1 to 3600 seconds"],
+      [{ ttl: 0 }, "ttl cannot be longer than the role's secret_id_ttl: 1 to 3600 seconds"],
+      [
+        { cidr_list: '10.2.0.0/16,0.0.0.0/0' },
+        "cidr_list must be a subset of the role's secret_id_bound_cidrs: 10.0.0.0/8, 2001:db8::/32",
+      ],
+      [
+        { token_bound_cidrs: '10.0.0.0/8' },
+        "token_bound_cidrs must be a subset of the role's token_bound_cidrs: 10.1.0.0/16",
+      ],
+    ] as const)('it is refused with more than its role has, as with %j', async ([more, text]) => {
+      await makeRole(LIMITED);
+      expect(await make(more)).toEqual([400, [text]]);
+      expect((await call('LIST', 'role/web/secret-id')).status).toBe(404);
+    });
+
+    test.for([
+      {},
+      { num_uses: 3, ttl: '1h' },
+      { num_uses: 1, ttl: 1 },
+      { cidr_list: '10.0.0.0/8,2001:db8:1::/48,::ffff:10.1.2.3', token_bound_cidrs: '10.1.2.3' },
+      { cidr_list: [], token_bound_cidrs: [] },
+    ])('it has up to as much as its role, as with %j', async (settings) => {
+      await makeRole(LIMITED);
+      expect((await make(settings))[0]).toBe(200);
+    });
+
+    test.for([
+      { num_uses: 0 },
+      { num_uses: 900, ttl: '900h' },
+      { cidr_list: '0.0.0.0/0', token_bound_cidrs: '::/0' },
+    ])('it has what it likes of a role without limits, as with %j', async (settings) => {
+      await makeRole();
+      expect((await make(settings))[0]).toBe(200);
+    });
+  });
 });
 
 describe('a login', () => {
@@ -286,6 +339,44 @@ describe('a login', () => {
     expect((await logIn(roleId, secret_id, '10.0.0.1')).status).toBe(403);
     expect((await logIn(roleId, secret_id, '127.0.0.2')).status).toBe(403);
     expect((await logIn(roleId, secret_id, '127.0.0.1')).status).toBe(200);
+  });
+
+  test.for([
+    ['its role', { token_bound_cidrs: '127.0.0.0/8' }, {}],
+    ['its secret id', {}, { token_bound_cidrs: '127.0.0.0/8' }],
+  ] as const)(
+    'from outside of the networks of the tokens of %s takes no use of a secret id',
+    async ([, ofRole, ofSecretId]) => {
+      const roleId = await makeRole({ secret_id_num_uses: 1, ...ofRole });
+      const { secret_id } = await makeSecretId(ofSecretId);
+      expect((await logIn(roleId, secret_id, '10.0.0.1')).status).toBe(403);
+      expect(auth.logins).toEqual([]);
+      expect((await logIn(roleId, secret_id, '127.0.0.1')).status).toBe(200);
+    },
+  );
+
+  test('is from the networks of both secret id and role, also where the role has become narrower', async () => {
+    const roleId = await makeRole();
+    const { secret_id } = await makeSecretId({
+      cidr_list: '10.1.0.0/16',
+      token_bound_cidrs: '10.1.0.0/16,10.2.0.5',
+    });
+    const bound = async (address: string) => {
+      auth.logins.length = 0;
+      const { status } = await logIn(roleId, secret_id, address);
+      return [status, auth.logins[0]?.limits?.boundCidrs];
+    };
+    expect(await bound('10.1.9.9')).toEqual([200, ['10.1.0.0/16', '10.2.0.5']]);
+    await makeRole({ token_bound_cidrs: '10.1.2.0/24,10.2.0.0/16,10.3.0.0/16' });
+    expect(await bound('10.1.9.9')).toEqual([403, undefined]);
+    expect(await bound('10.1.2.3')).toEqual([200, ['10.2.0.5', '10.1.2.0/24']]);
+    await makeRole({ secret_id_bound_cidrs: '10.1.2.4' });
+    expect(await bound('10.1.2.3')).toEqual([403, undefined]);
+    expect(await bound('10.1.2.4')).toEqual([200, ['10.2.0.5', '10.1.2.0/24']]);
+    await makeRole({ token_bound_cidrs: '10.3.0.0/16' });
+    expect(await bound('10.1.2.4')).toEqual([403, undefined]);
+    await makeRole({ token_bound_cidrs: '' });
+    expect(await bound('10.1.2.4')).toEqual([200, ['10.1.0.0/16', '10.2.0.5']]);
   });
 
   test('needs no secret id where networks bind the role', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
+import { areNetworksWithin } from '@keelson/edge/networks';
 import type { MountScope } from '@keelson/engine';
 import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Reads, Store } from '@keelson/storage';
@@ -48,7 +49,33 @@ const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
-/** @throws KeelsonError `request.invalid` for a secret id that the role has already */
+const requireSubset = (
+  name: string,
+  networks: readonly string[],
+  [roleName, ofRole]: readonly [string, readonly string[]],
+): void => {
+  if (ofRole.length > 0 && !areNetworksWithin(networks, ofRole))
+    refuse(`${name} must be a subset of the role's ${roleName}: ${ofRole.join(', ')}`);
+};
+
+/** @throws KeelsonError `request.invalid` for a secret id with more than its role has */
+const requireWithinRole = (role: AppRole, given: NewSecretId): void => {
+  const { secretIdNumUses: mostUses, secretIdTtlSeconds: longest } = role;
+  const { numUses = mostUses, ttlSeconds = longest } = given;
+  if (mostUses > 0 && (numUses === 0 || numUses > mostUses))
+    refuse(`num_uses cannot be higher than the role's secret_id_num_uses: 1 to ${mostUses}`);
+  if (longest > 0 && (ttlSeconds === 0 || ttlSeconds > longest))
+    refuse(`ttl cannot be longer than the role's secret_id_ttl: 1 to ${longest} seconds`);
+  const ofLogins = ['secret_id_bound_cidrs', role.secretIdBoundCidrs] as const;
+  requireSubset('cidr_list', given.cidrs, ofLogins);
+  const ofTokens = ['token_bound_cidrs', role.token.boundCidrs] as const;
+  requireSubset('token_bound_cidrs', given.tokenBoundCidrs, ofTokens);
+};
+
+/**
+ * @throws KeelsonError `request.invalid` for a secret id that the role has already, and for one with more than the role
+ *   has
+ */
 export const makeSecretId = (
   { store, clock }: AppRoleContext,
   mount: MountScope,
@@ -58,6 +85,7 @@ export const makeSecretId = (
   store.transact(async (tx) => {
     const role = await requireRole(tx, mount, roleName);
     if (!role.bindSecretId) refuse('bind_secret_id is not set on the role: it has no secret ids');
+    requireWithinRole(role, given);
     const secretId = given.secretId ?? randomUUID();
     const digest = digestOf(role.uuid, secretId);
     const accessor = accessorOf(digest);

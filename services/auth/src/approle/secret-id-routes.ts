@@ -66,23 +66,25 @@ const NEW_FIELDS = {
     maxLength: MAX_METADATA,
   }),
   cidr_list: field.commaList({
-    description: 'Networks from which it may be used.',
+    description: 'Networks from which it may be used, within those of the role.',
     default: [],
     maxLength: 16_384,
     check: networksComplaint('cidr_list'),
   }),
   token_bound_cidrs: field.commaList({
-    description: 'Networks from which its tokens may be used, in place of those of the role.',
+    description: 'Networks from which its tokens may be made and used, within those of the role.',
     default: [],
     maxLength: 16_384,
     check: networksComplaint('token_bound_cidrs'),
   }),
   num_uses: field.integer({
-    description: 'Logins; 0: no limit. Those of the role if it is not given.',
+    description:
+      'Logins, at most those of the role, which it has if not given; 0: no limit, if the role has none.',
     check: (uses) => (uses < 0 ? 'num_uses cannot be negative' : undefined),
   }),
   ttl: field.durationSeconds({
-    description: 'Lifetime; 0: it does not expire. That of the role if it is not given.',
+    description:
+      'Lifetime, at most that of the role, which it has if not given; 0: it does not expire, if those of the role do not.',
   }),
 } as const;
 
