@@ -56,7 +56,7 @@ const rangesWithin = (ranges: readonly string[], others: readonly string[]): rea
 
 /**
  * Whether each range is inside of one of the others.
- * @throws KeelsonError `request.invalid` naming a range that is none
+ * @throws KeelsonError `request.invalid` naming a text that is no range
  */
 export const areNetworksWithin = (ranges: readonly string[], others: readonly string[]): boolean =>
   rangesWithin(ranges, others).length === ranges.length;
@@ -64,7 +64,7 @@ export const areNetworksWithin = (ranges: readonly string[], others: readonly st
 /**
  * Ranges with the addresses that are in both lists: two blocks are nested or have no address in common, so that these
  * are the narrower ones.
- * @throws KeelsonError `request.invalid` naming a range that is none
+ * @throws KeelsonError `request.invalid` naming a text that is no range
  */
 export const commonNetworks = (
   left: readonly string[],

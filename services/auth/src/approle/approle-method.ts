@@ -1,9 +1,10 @@
 /** `approle`: machines sign in with a role id and a secret id. */
 import type { Route } from '@keelson/edge';
-import { commonNetworks, createNetworks } from '@keelson/edge/networks';
+import { commonNetworks } from '@keelson/edge/networks';
 import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
+import { isInBound } from '../logins/bound-networks.ts';
 import { lockoutsAt } from '../logins/lockout-operations.ts';
 import { answerLogin, type Logins } from '../logins/login-operations.ts';
 import type { AuthMethod } from '../method.ts';
@@ -26,8 +27,7 @@ const refuse = (text: string): never => {
 const refuseLogin = (): never => refuse('invalid role or secret ID');
 
 const requireNetwork = (ranges: readonly string[], address: string): void => {
-  if (ranges.length > 0 && !createNetworks(ranges).includes(address))
-    throw new KeelsonError('sys.permission_denied');
+  if (!isInBound(ranges, address)) throw new KeelsonError('sys.permission_denied');
 };
 
 /** The networks of tokens that a role and a secret id bind; an empty list binds nothing. */
@@ -63,6 +63,7 @@ const loginRoutes = (parts: AppRoleParts): Route[] =>
           const verify = async () => {
             const found = await roleIdRecords(mount).find(store, roleId);
             const role = found && (await roleRecords(mount).find(store, found.name));
+            if (secretId === '' && role?.bindSecretId !== false) refuse('missing secret_id');
             if (found === undefined || role === undefined)
               return { login: undefined, isKnown: false };
             requireNetwork(role.secretIdBoundCidrs, address);
@@ -102,7 +103,6 @@ const prove = async (
   (Pick<SecretId, 'metadata'> & { readonly boundCidrs: readonly string[] }) | undefined
 > => {
   if (!role.bindSecretId) return { metadata: {}, boundCidrs: [] };
-  if (secretId === '') return refuse('missing secret_id');
   const judge = ({ cidrs, tokenBoundCidrs }: SecretId): void => {
     requireNetwork(cidrs, address);
     requireNetwork(tokenBoundCidrs, address);

@@ -317,7 +317,8 @@ describe('a login', () => {
     const { secret_id } = await makeSecretId();
     expect((await logIn('unknown', secret_id)).json.errors).toEqual(WRONG);
     expect((await logIn(roleId, 'unknown')).json.errors).toEqual(WRONG);
-    expect((await logIn(roleId)).json.errors).toEqual(['missing secret_id']);
+    for (const one of [roleId, 'unknown'])
+      expect((await logIn(one)).json.errors).toEqual(['missing secret_id']);
     expect((await call('POST', 'login', {})).json.errors).toEqual(['missing role_id']);
     expect(auth.logins).toEqual([]);
   });

@@ -1,12 +1,12 @@
 /** `ldap`: people sign in with their name and password in a directory. */
 import type { Route } from '@keelson/edge';
-import { createNetworks } from '@keelson/edge/networks';
 import { type MountScope, NAME_FIELD, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import type { AddressPolicy } from '@keelson/outbound/addresses';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import { isInBound } from '../logins/bound-networks.ts';
 import type { TokenSettings } from '../logins/domain/token-settings.ts';
 import { type LockoutContext, lockoutsAt } from '../logins/lockout-operations.ts';
 import { answerLogin, type Logins } from '../logins/login-operations.ts';
@@ -81,11 +81,7 @@ const loginRoutes = (parts: LdapParts, directory: DirectoryContext): Route[] =>
           const mount = requireMount(request);
           const { username: given, password } = request.fields;
           const config = await requireConfig(parts, mount);
-          const { boundCidrs } = config.token;
-          if (
-            boundCidrs.length > 0 &&
-            !createNetworks(boundCidrs).includes(request.head.remoteAddress)
-          )
+          if (!isInBound(config.token.boundCidrs, request.head.remoteAddress))
             throw new KeelsonError('sys.permission_denied');
           const username = await nameAt(parts.store, mount, given);
           if (password === '')

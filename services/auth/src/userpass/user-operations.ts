@@ -3,6 +3,7 @@ import { type MountScope, requireName } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
+import { isInBound } from '../logins/bound-networks.ts';
 import { DEFAULT_TOKEN_SETTINGS, type TokenSettings } from '../logins/domain/token-settings.ts';
 import { type LockoutContext, lockoutsAt } from '../logins/lockout-operations.ts';
 import type { User } from './domain/user.ts';
@@ -63,21 +64,25 @@ export const deleteUser = (
   });
 
 /**
- * The user with this password; undefined also for an unknown one, so that the answer is that to a wrong password.
+ * The user with this password; undefined also for an unknown one, so that the answer is that to a wrong password. From
+ * outside of the user's networks every password is wrong; such attempts are counted apart from those of the user, who
+ * could otherwise be locked by anybody.
  * @throws KeelsonError `sys.permission_denied` for a locked user
  */
 export const verifyUser = async (
   context: LockoutContext,
   mount: Mount,
   givenName: string,
-  password: string,
+  { password, address }: { readonly password: string; readonly address: string },
 ): Promise<{ readonly name: string; readonly user: User } | undefined> => {
   const name = toUserName(givenName);
-  return lockoutsAt(context, mount).verifyUnlessLocked(name, async () => {
-    const user = await findUser(context.store, mount, name);
+  const user = await findUser(context.store, mount, name);
+  const isInside = user === undefined || isInBound(user.token.boundCidrs, address);
+  const countedName = isInside ? name : `${name} (outside of token_bound_cidrs)`;
+  return lockoutsAt(context, mount).verifyUnlessLocked(countedName, async () => {
     const isRight = await verifyPassword(user?.passwordHash, password);
     return {
-      login: isRight && user !== undefined ? { name, user } : undefined,
+      login: isRight && isInside && user !== undefined ? { name, user } : undefined,
       isKnown: user !== undefined,
     };
   });

@@ -132,7 +132,10 @@ const loginRoutes = (parts: UserPassParts): Route[] =>
         summary: 'Sign in',
         handle: async (request) => {
           const { username, password } = request.fields;
-          const found = await verifyUser(parts, requireMount(request), username, password);
+          const found = await verifyUser(parts, requireMount(request), username, {
+            password,
+            address: request.head.remoteAddress,
+          });
           if (found === undefined)
             throw new KeelsonError('request.invalid', { text: 'invalid username or password' });
           return answerLogin(parts.logins, request, {

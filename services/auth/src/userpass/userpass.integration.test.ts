@@ -10,17 +10,25 @@ beforeAll(async () => {
 afterAll(() => auth.close());
 
 let serial = 0;
-let call: (method: string, path: string, body?: unknown) => ReturnType<OpenAuth['call']>;
+let mount: ReturnType<typeof mountOf>;
+let call: (
+  method: string,
+  path: string,
+  body?: unknown,
+  remoteAddress?: string,
+) => ReturnType<OpenAuth['call']>;
 
 /** A mount of its own for each test. */
 beforeEach(() => {
   serial += 1;
-  const mount = mountOf('userpass', `8f0b1c1e-0000-4000-8000-${String(serial).padStart(12, '0')}`);
+  mount = mountOf('userpass', `8f0b1c1e-0000-4000-8000-${String(serial).padStart(12, '0')}`);
   auth.logins.length = 0;
-  call = (method, path, body) => auth.call('userpass', method, path, body, { mount });
+  call = (method, path, body, remoteAddress = '127.0.0.1') =>
+    auth.call('userpass', method, path, body, { mount, remoteAddress });
 });
 
-const logIn = (name: string, password: string) => call('POST', `login/${name}`, { password });
+const logIn = (name: string, password: string, address?: string) =>
+  call('POST', `login/${name}`, { password }, address);
 const WRONG = ['invalid username or password'];
 
 test('a user signs in whatever the case of the name, and the password is never shown', async () => {
@@ -51,6 +59,31 @@ test('a wrong password and an unknown user have one answer after the same work',
     });
     expect([name, hashes]).toEqual([name, 1]);
   }
+});
+
+test('from outside of the networks of a user every password is wrong, and nobody locks the user', async () => {
+  await call('POST', 'users/alice', { password: 'right', token_bound_cidrs: '127.0.0.0/8' });
+  const answers = async (name: string, password: string) => {
+    const found: unknown[] = [];
+    for (let attempt = 0; attempt < 6; attempt += 1) {
+      const { status, json } = await logIn(name, password, '10.0.0.1');
+      found.push([status, json.errors]);
+    }
+    return found;
+  };
+  let ofUnknown: unknown;
+  const hashes = await countPasswordHashes(async () => {
+    ofUnknown = await answers('nobody', 'wrong');
+  });
+  const sameHashes = await countPasswordHashes(async () => {
+    expect(await answers('alice', 'right')).toEqual(ofUnknown);
+  });
+  expect(ofUnknown).toEqual([...Array(5).fill([400, WRONG]), [403, ['permission denied']]]);
+  expect([hashes, sameHashes]).toEqual([5, 5]);
+  expect(auth.logins).toEqual([]);
+  expect((await logIn('alice', 'right')).status).toBe(200);
+  const { aliasNames } = await auth.service.methods.listLockedUsers({ mount });
+  expect(aliasNames).toEqual(['alice (outside of token_bound_cidrs)', 'nobody']);
 });
 
 test('the password and the policies of a user are changed alone', async () => {
