@@ -2,8 +2,9 @@
  * With which credentials a phase signs in elsewhere: the tokens of its run, and those that are made of them before any
  * code of the run is executed.
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { discardFolder } from '@keelson/supervisor';
 import type { Phase, WorkloadToken } from '../control-plane.ts';
 import { readRegular } from '../regular-file.ts';
 import { CLOUDS, type ProviderCredentials, type WriteFile } from './clouds.ts';
@@ -47,6 +48,11 @@ const MAX_TOKENS = 32;
 const foldersOf = (root: string): string => join(root, 'credentials');
 /** Tokens that a restarted agent revokes. */
 const sessionsFile = (root: string): string => join(root, 'sessions.json');
+
+/** Code of the run has the same user, and may have left anything there. What remains goes with the folder of the phase. */
+const discardLeft = async (path: string): Promise<void> => {
+  await discardFolder(path).catch(() => undefined);
+};
 
 const nameOf = ({ purpose, tag }: Pick<WorkloadToken, 'purpose' | 'tag'>): string => {
   const name =
@@ -124,8 +130,8 @@ export const obtainCredentials = async (parts: CredentialParts): Promise<PhaseCr
   const sessions: VaultSession[] = [];
   const end = async (): Promise<readonly string[]> => {
     const ended = await Promise.allSettled(sessions.map((session) => session.end()));
-    await rm(foldersOf(root), { recursive: true, force: true });
-    await rm(sessionsFile(root), { force: true });
+    await discardLeft(foldersOf(root));
+    await discardLeft(sessionsFile(root));
     return ended.flatMap(({ status }, index) =>
       status === 'fulfilled'
         ? []
@@ -197,9 +203,8 @@ export const revokeLeftTokens = async (
     const revoked = await Promise.allSettled(ending);
     return revoked.filter(({ status }) => status === 'fulfilled').length;
   } catch {
-    // Code of the run has the same user, and may have written anything there.
     return 0;
   } finally {
-    await rm(sessionsFile(root), { recursive: true, force: true });
+    await discardLeft(sessionsFile(root));
   }
 };
