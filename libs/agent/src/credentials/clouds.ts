@@ -40,14 +40,31 @@ const googleProvider = (settings: Settings): string => {
   return `projects/${part('PROJECT_NUMBER')}/locations/global/workloadIdentityPools/${part('WORKLOAD_POOL_ID')}/providers/${part('WORKLOAD_PROVIDER_ID')}`;
 };
 
-const toGoogle: ToCredentials = async (token, settings, write) => {
+/** Whether a service account is impersonated, or the run acts as a principal of the pool. */
+const hasServiceAccount = (settings: Settings): boolean => {
+  const type = settings.read('TFC_GCP_PRINCIPAL_TYPE');
+  if (!['', 'service_account', 'workload_pool'].includes(type))
+    throw new Error(
+      `The principal for ${settings.name} (TFC_GCP_PRINCIPAL_TYPE) is neither service_account nor workload_pool.`,
+    );
+  return type !== 'workload_pool';
+};
+
+const impersonation = (settings: Settings) => {
   const email = settings.requireOfPhase((phase) => `TFC_GCP_${phase}_SERVICE_ACCOUNT_EMAIL`, EMAIL);
+  return {
+    service_account_impersonation_url: `https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/${email}:generateAccessToken`,
+  };
+};
+
+const toGoogle: ToCredentials = async (token, settings, write) => {
+  const impersonated = hasServiceAccount(settings) ? impersonation(settings) : {};
   const account = {
     type: 'external_account',
     audience: `//iam.googleapis.com/${googleProvider(settings)}`,
     subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
     token_url: 'https://sts.googleapis.com/v1/token',
-    service_account_impersonation_url: `https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/${email}:generateAccessToken`,
+    ...impersonated,
     credential_source: { file: await write('token', token), format: { type: 'text' } },
   };
   const credentials = await write('credentials.json', JSON.stringify(account));
@@ -70,9 +87,20 @@ const toKubernetes: ToCredentials = async (token, _settings, write) => ({
   files: { token_path: await write('token', token) },
 });
 
+/** Its provider reads neither the file nor the role from a variable of the environment. */
+const toTencent: ToCredentials = async (token, settings, write) => {
+  const role = settings.requireOfPhase((phase) => `TFC_TENCENTCLOUD_${phase}_ROLE_ARN`, ARN);
+  return {
+    environment: {},
+    files: { token_file: await write('token', token) },
+    values: { role_arn: role },
+  };
+};
+
 export const CLOUDS: Readonly<Record<string, ToCredentials>> = {
   AWS: toAws,
   GCP: toGoogle,
   AZURE: toAzure,
   KUBERNETES: toKubernetes,
+  TENCENTCLOUD: toTencent,
 };

@@ -205,6 +205,9 @@ describe('Vault', () => {
     [{ TFC_VAULT_AUTH_PATH: 'jwt/login?x=' }, 'TFC_VAULT_AUTH_PATH'],
     [{ TFC_VAULT_NAMESPACE: 'a\r\nx-vault-token: b' }, 'TFC_VAULT_NAMESPACE'],
     [{ TFC_VAULT_ENCODED_CACERT: 'bm9uZQ==' }, 'TFC_VAULT_ENCODED_CACERT'],
+    ...['0', '601', '60s', '1e2', '-5'].map(
+      (time) => [{ TFC_VAULT_CLIENT_TIMEOUT: time }, 'TFC_VAULT_CLIENT_TIMEOUT'] as const,
+    ),
   ] as const)('is asked nothing with %o', async ([values, named]) => {
     expect(await failureOf([tokenFor('VAULT')], vault(values))).toContain(named);
     expect(asked).toEqual([]);
@@ -246,6 +249,14 @@ describe('Vault', () => {
     expect(text).toContain(reason);
     expect(text).not.toMatch(/header|hvs/);
     expect(asked).toHaveLength(1);
+  });
+
+  test('that does not answer ends the phase after the time that the workspace gives it', {
+    timeout: 10_000,
+  }, async () => {
+    server.removeAllListeners('request');
+    const text = await failureOf([tokenFor('VAULT')], vault({ TFC_VAULT_CLIENT_TIMEOUT: '1' }));
+    expect(text).toContain('timeout');
   });
 
   test('that is away ends the phase, and the logins before it are undone', async () => {
@@ -324,6 +335,32 @@ describe('the provider of', () => {
     );
   });
 
+  test.for([
+    ['', ['workload_pool', 'service_account']],
+    ['_B', ['service_account', 'workload_pool']],
+    ['DEFAULT_', ['workload_pool', 'workload_pool']],
+  ] as const)('Google finds a principal of its pool by the variable %s', async ([form, types]) => {
+    const name =
+      form === 'DEFAULT_' ? 'TFC_DEFAULT_GCP_PRINCIPAL_TYPE' : `TFC_GCP_PRINCIPAL_TYPE${form}`;
+    const { input, contentOf } = await obtain([tokenFor('GCP'), tokenFor('GCP', 'B')], {
+      TFC_DEFAULT_GCP_WORKLOAD_PROVIDER_NAME: 'projects/7',
+      [name]: 'workload_pool',
+      // Only one that is impersonated has a name.
+      ...(types[0] === 'service_account' && { TFC_GCP_RUN_SERVICE_ACCOUNT_EMAIL: 'a@p.example' }),
+      ...(types[1] === 'service_account' && { TFC_GCP_RUN_SERVICE_ACCOUNT_EMAIL_B: 'b@p.example' }),
+    });
+    const given = await input('gcp');
+    const files = [given.default, given.aliases['B']].map((one) => one?.['credentials']);
+    const accounts = await Promise.all(files.map(contentOf));
+    expect(
+      accounts.map((text) =>
+        'service_account_impersonation_url' in JSON.parse(text)
+          ? 'service_account'
+          : 'workload_pool',
+      ),
+    ).toEqual(types);
+  });
+
   test('Azure finds its client and the token', async () => {
     const { environment, input, contentOf } = await obtain([tokenFor('AZURE')], {
       TFC_AZURE_RUN_CLIENT_ID: '0000-1',
@@ -344,6 +381,17 @@ describe('the provider of', () => {
     const tagged = [tokenFor('KUBERNETES'), tokenFor('KUBERNETES', 'B', 'a.b.c')];
     const { aliases } = await (await obtain(tagged, {})).input('kubernetes');
     expect(await contentOf(aliases['B']?.['token_path'])).toBe('a.b.c');
+  });
+
+  test('Tencent Cloud finds its role and the token in the input variable alone', async () => {
+    const role = 'qcs::cam::uin/1:roleName/run';
+    const { environment, input, contentOf } = await obtain([tokenFor('TENCENTCLOUD')], {
+      TFC_TENCENTCLOUD_RUN_ROLE_ARN: role,
+    });
+    expect(Object.keys(environment)).toEqual(['TF_VAR_tfc_tencentcloud_dynamic_credentials']);
+    const given = (await input('tencentcloud')).default;
+    expect(given).toEqual({ token_file: '../../credentials/TENCENTCLOUD/token', role_arn: role });
+    expect(await contentOf(given['token_file'])).toBe(JWT);
   });
 
   test.for(['AWS', 'GCP', 'AZURE', 'KUBERNETES'])(
@@ -376,7 +424,10 @@ describe('the provider of', () => {
     ['AWS', { TFC_AWS_RUN_ROLE_ARN: 'a\ncredential_process = id' }, 'TFC_AWS_RUN_ROLE_ARN'],
     ['GCP', { TFC_GCP_RUN_SERVICE_ACCOUNT_EMAIL: 'a' }, 'TFC_GCP_PROJECT_NUMBER'],
     ['GCP', { TFC_GCP_RUN_SERVICE_ACCOUNT_EMAIL: 'a/../b?c' }, 'TFC_GCP_RUN_SERVICE_ACCOUNT_EMAIL'],
+    ['GCP', { TFC_GCP_PRINCIPAL_TYPE: 'pool' }, 'TFC_GCP_PRINCIPAL_TYPE'],
+    ['GCP', { TFC_GCP_PRINCIPAL_TYPE: 'workload_pool' }, 'TFC_GCP_PROJECT_NUMBER'],
     ['AZURE', {}, 'TFC_AZURE_RUN_CLIENT_ID'],
+    ['TENCENTCLOUD', {}, 'TFC_TENCENTCLOUD_RUN_ROLE_ARN'],
     ['OTHER', {}, 'older than the control plane'],
   ] as const)('%s is refused the variables %o', async ([purpose, variables, named]) => {
     expect(await failureOf([tokenFor(purpose)], variables)).toContain(named);

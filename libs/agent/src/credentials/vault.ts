@@ -5,6 +5,8 @@ import { TIME_LIMIT_MS, type VaultLogin, type VaultToken } from './vault-session
 
 const NAMESPACE = /^[\w./ -]*$/;
 const ROLE = /^[\x20-\x7e]+$/;
+/** A server that does not answer holds a phase up for no longer. */
+const MAX_TIME_LIMIT_SECONDS = 600;
 const PATH = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/;
 
 const requireAddress = (settings: Settings): string => {
@@ -33,6 +35,17 @@ const readCertificates = (settings: Settings): string => {
   return pem;
 };
 
+const readTimeLimitMs = (settings: Settings): number => {
+  const text = settings.read('TFC_VAULT_CLIENT_TIMEOUT');
+  if (text === '') return TIME_LIMIT_MS;
+  const seconds = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (seconds < 1 || seconds > MAX_TIME_LIMIT_SECONDS)
+    throw new Error(
+      `The time limit for ${settings.name} (TFC_VAULT_CLIENT_TIMEOUT) is not a number of seconds from 1 to ${MAX_TIME_LIMIT_SECONDS}.`,
+    );
+  return seconds * 1000;
+};
+
 /** @throws Error for people, which names the variable */
 export const toVaultLogin = (settings: Settings, jwt: string): VaultLogin => {
   const path = settings.read('TFC_VAULT_AUTH_PATH').replace(/^\/|\/$/g, '') || 'jwt';
@@ -50,7 +63,7 @@ export const toVaultLogin = (settings: Settings, jwt: string): VaultLogin => {
     path,
     role: settings.requireOfPhase((phase) => `TFC_VAULT_${phase}_ROLE`, ROLE),
     jwt,
-    timeLimitMs: TIME_LIMIT_MS,
+    timeLimitMs: readTimeLimitMs(settings),
   };
 };
 

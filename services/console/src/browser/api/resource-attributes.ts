@@ -807,7 +807,8 @@ export interface ResourceAttributes {
     token?: string;
     'ssh-private-key'?: string;
     'workload-identity-tokens'?: {
-      purpose: 'WORKLOAD_IDENTITY' | 'VAULT' | 'AWS' | 'GCP' | 'AZURE' | 'KUBERNETES';
+      purpose:
+        'WORKLOAD_IDENTITY' | 'VAULT' | 'AWS' | 'GCP' | 'AZURE' | 'KUBERNETES' | 'TENCENTCLOUD';
       tag: string;
       token: string;
     }[];

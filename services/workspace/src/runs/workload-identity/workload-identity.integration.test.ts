@@ -7,6 +7,7 @@
  * | `TFC_<provider>_PROVIDER_AUTH` is `true`                 | a token with the audience of the provider         |
  * | an audience in a variable set                            | as one in the workspace                           |
  * | an audience of a terraform variable, or overridden       | no token                                          |
+ * | an empty audience                                        | no token                                          |
  * | an audience that is too long, one token too many         | an empty token                                    |
  * | values that look like claims                             | are an audience, and nothing else                 |
  * | `ReadToken` while the phase is at work                   | the claims                                        |
@@ -178,6 +179,7 @@ describe('a phase gets', () => {
       TFC_AZURE_PROVIDER_AUTH: 'true',
       TFC_KUBERNETES_PROVIDER_AUTH: 'true',
       TFC_KUBERNETES_WORKLOAD_IDENTITY_AUDIENCE: 'cluster',
+      TFC_TENCENTCLOUD_PROVIDER_AUTH: 'true',
     });
     const audiences = claimed.tokens.map(({ purpose, tag, token }) => [
       purpose,
@@ -193,6 +195,7 @@ describe('a phase gets', () => {
       ['GCP', 'B', `//iam.googleapis.com/projects/2/${pool}/pool/providers/one`],
       ['AZURE', '', 'api://AzureADTokenExchange'],
       ['KUBERNETES', '', 'cluster'],
+      ['TENCENTCLOUD', '', 'tencentcloud.workload.identity'],
     ]);
     await end(claimed);
   });
@@ -203,8 +206,11 @@ describe('a phase gets', () => {
     await end(claimed);
   });
 
-  test('the audience of a variable set, unless the workspace has another', async () => {
-    const { id, organization } = await makeWorkspace({ TFC_WORKLOAD_IDENTITY_AUDIENCE_A: 'own' });
+  test('the audience of a variable set, unless the workspace has another or an empty one', async () => {
+    const { id, organization } = await makeWorkspace({
+      TFC_WORKLOAD_IDENTITY_AUDIENCE_A: 'own',
+      TFC_WORKLOAD_IDENTITY_AUDIENCE_D: '',
+    });
     const attribute = (key: string, value: string) => ({
       type: 'vars',
       attributes: { key, value, category: 'env' },
@@ -213,6 +219,7 @@ describe('a phase gets', () => {
       data: [
         attribute('TFC_WORKLOAD_IDENTITY_AUDIENCE_A', 'of the set'),
         attribute('TFC_WORKLOAD_IDENTITY_AUDIENCE_B', 'of the set'),
+        attribute('TFC_WORKLOAD_IDENTITY_AUDIENCE_D', 'of the set'),
       ],
     };
     await harness.create(
@@ -236,10 +243,9 @@ describe('a phase gets', () => {
   test('an empty token for an audience that cannot be, and for one too many', async () => {
     const long = await claimOf({
       TFC_WORKLOAD_IDENTITY_AUDIENCE: 'x'.repeat(1025),
-      TFC_WORKLOAD_IDENTITY_AUDIENCE_A: '',
       TFC_KUBERNETES_PROVIDER_AUTH: 'true',
     });
-    expect(long.tokens.map(({ token }) => token)).toEqual(['', '', '']);
+    expect(long.tokens.map(({ token }) => token)).toEqual(['', '']);
     await end(long);
     const names = Array.from(
       { length: 40 },

@@ -10,6 +10,7 @@ const PROVIDERS = {
   GCP: (setting) => toGoogleAudience(setting),
   AZURE: () => 'api://AzureADTokenExchange',
   KUBERNETES: () => '',
+  TENCENTCLOUD: () => 'tencentcloud.workload.identity',
 } as const satisfies Record<string, (setting: Setting) => string>;
 
 export const TOKEN_PURPOSES = ['WORKLOAD_IDENTITY', ...Object.keys(PROVIDERS)] as const;
@@ -57,11 +58,14 @@ export const isIssuable = ({ audience }: WantedToken, index: number): boolean =>
 
 /** All that the variables ask for, of which those beyond the limit are one. */
 export const wantedTokens = (environment: ReadonlyMap<string, string>): readonly WantedToken[] => {
-  const ofRun = tagsOf(environment, 'TFC_WORKLOAD_IDENTITY_AUDIENCE').map((tag) => ({
-    purpose: 'WORKLOAD_IDENTITY',
-    tag,
-    audience: settingOf(environment, tag)('TFC_WORKLOAD_IDENTITY_AUDIENCE'),
-  }));
+  const ofRun = tagsOf(environment, 'TFC_WORKLOAD_IDENTITY_AUDIENCE')
+    .map((tag) => ({
+      purpose: 'WORKLOAD_IDENTITY',
+      tag,
+      audience: settingOf(environment, tag)('TFC_WORKLOAD_IDENTITY_AUDIENCE'),
+    }))
+    // A workspace switches the audience of a variable set off.
+    .filter(({ audience }) => audience !== '');
   const ofProviders = Object.entries(PROVIDERS).flatMap(([purpose, byDefault]) =>
     tagsOf(environment, `TFC_${purpose}_PROVIDER_AUTH`)
       .map((tag) => ({ tag, setting: settingOf(environment, tag) }))
