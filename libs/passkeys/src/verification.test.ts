@@ -53,7 +53,12 @@ const verify = (
   answer: unknown,
   passkey: Passkey,
   { use, expected = SIGN_IN }: { use?: PasskeyUse; expected?: Ceremony } = {},
-) => verifySignIn(expected, parseAssertion(answer), { passkey, use, userHandle: ALICE.handle });
+) =>
+  verifySignIn(expected, parseAssertion(answer), {
+    passkey,
+    use,
+    userHandles: ['another', ALICE.handle],
+  });
 
 const refusal = (reason: string, field: string) =>
   expect.objectContaining({ name: 'Error', reason, field });
@@ -292,7 +297,7 @@ describe('a sign-in is refused', () => {
     );
     await expect(verify(answer, other)).rejects.toEqual(refusal('user', 'id'));
     await expect(
-      verifySignIn(SIGN_IN, answer, { passkey, use: undefined, userHandle: 'bob-1' }),
+      verifySignIn(SIGN_IN, answer, { passkey, use: undefined, userHandles: ['bob-1'] }),
     ).rejects.toEqual(refusal('user', 'response.userHandle'));
   });
 

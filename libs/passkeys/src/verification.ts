@@ -241,8 +241,8 @@ export interface KnownPasskey {
   readonly passkey: Passkey;
   /** Undefined until its first use. */
   readonly use: PasskeyUse | undefined;
-  /** Names the person; a credential that names another one is refused. */
-  readonly userHandle: string;
+  /** The handles with which the person may have registered it; a credential that names another one is refused. */
+  readonly userHandles: readonly string[];
 }
 
 /**
@@ -254,7 +254,7 @@ export interface KnownPasskey {
 export const verifySignIn = async (
   ceremony: Ceremony,
   credential: AssertionCredential,
-  { passkey, use, userHandle }: KnownPasskey,
+  { passkey, use, userHandles }: KnownPasskey,
 ): Promise<{ readonly use: PasskeyUse; readonly challenge: UsedChallenge }> => {
   const { party, userVerification, nowMs } = ceremony;
   const { verifyAuthenticationResponse } = await loadServer();
@@ -262,7 +262,8 @@ export const verifySignIn = async (
     const { userHandle: given, ...response } = credential.response;
     if (credential.id !== passkey.id)
       throw new PasskeyRefusal('user', 'id', 'the passkey is another one');
-    if (typeof given === 'string' && !Buffer.from(given, 'base64url').equals(utf8(userHandle)))
+    const named = typeof given === 'string' ? Buffer.from(given, 'base64url') : undefined;
+    if (named !== undefined && !userHandles.some((handle) => named.equals(utf8(handle))))
       throw new PasskeyRefusal('user', 'response.userHandle', 'the passkey is of somebody else');
     const challenge = watchChallenge(ceremony);
     const { verified, authenticationInfo: info } = await verifyAuthenticationResponse({

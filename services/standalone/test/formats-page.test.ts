@@ -69,7 +69,7 @@ const FORMATS: readonly Format[] = [
   {
     of: 'login that waits for a second factor',
     format: PENDING_LOGIN_FORMAT,
-    place: '`format` in its content, below the encryption',
+    place: 'first byte of its content, below the encryption',
     refusal: '`sys.mfa_failed`: the client signs in again',
   },
 ];

@@ -7,6 +7,8 @@ import { type Document, useLoginSite } from './login-site.ts';
 
 const { keelson, call, must } = useLoginSite();
 
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+
 let serial = 0;
 interface Person {
   readonly accessor: string;
@@ -231,6 +233,21 @@ describe('a login enforcement', () => {
     expect((await byGroup.logIn()).body.auth.client_token).toBe('');
   });
 
+  test('and the key of a person go on when her entity is merged into another one', async () => {
+    const alice = await openAlice({
+      enforce: ({ entityId }) => ({ identity_entity_ids: [entityId] }),
+    });
+    const { id } = (await must('POST', 'identity/entity', { name: `alice-${serial}` })).data;
+    await must('POST', 'identity/entity/merge', {
+      from_entity_ids: [alice.entityId],
+      to_entity_id: id,
+    });
+    const { auth } = (await alice.logIn()).body;
+    expect(auth.client_token).toBe('');
+    const done = await alice.validate(auth, alice.passcode());
+    expect(done.body.auth.entity_id).toBe(id);
+  });
+
   test('holds in the namespaces below its own, and ends with it', async () => {
     await must('POST', 'sys/namespaces/mfa-team');
     await must('POST', 'sys/namespaces/inner', undefined, { namespace: 'mfa-team' });
@@ -288,8 +305,16 @@ describe('a login enforcement', () => {
       { mfa_method_ids: ['x'], auth_method_types: ['userpass'] },
       'mfa_method_ids: there is no MFA method "x"',
     ],
+    [{ auth_method_accessors: ['userpass_1'] }, 'auth_method_accessors: there is no auth method'],
+    [{ auth_method_types: ['userpas'] }, 'auth_method_types: there is no type of auth methods'],
+    [{ identity_group_ids: [NOBODY] }, `identity_group_ids: there is no group with the id`],
+    [{ identity_entity_ids: [NOBODY] }, `identity_entity_ids: there is no entity with the id`],
   ] as const)('%j is refused: %s', async ([body, text]) => {
-    const { status, body: answer } = await call('POST', 'identity/mfa/login-enforcement/bad', body);
+    const { method_id } = (await must('POST', 'identity/mfa/method/totp', { issuer: 'Any' })).data;
+    const { status, body: answer } = await call('POST', 'identity/mfa/login-enforcement/bad', {
+      ...(text.includes('mfa_method_ids') ? {} : { mfa_method_ids: [method_id] }),
+      ...body,
+    });
     expect([status, answer.errors[0]]).toEqual([400, expect.stringContaining(text)]);
   });
 });

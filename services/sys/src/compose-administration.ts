@@ -25,9 +25,10 @@ import { lockedUserRoutes } from './locked-users/locked-user-routes.ts';
 import { createRemovedLoginCheck } from './logins/removed-logins.ts';
 import { loginValidationRoutes } from './logins/validation-routes.ts';
 import { loginEnforcementRoutes } from './mfa/enforcement-routes.ts';
+import { ENDED_ENTITIES } from './mfa/merged-factors.ts';
 import { mfaMethodRoutes } from './mfa/method-routes.ts';
 import { passkeyRoutes } from './mfa/passkey-routes.ts';
-import { deleteFactorsOf } from './mfa/removed-factors.ts';
+
 import { mountPathOf } from './mounts/domain/mount.ts';
 import type { MountContext } from './mounts/mount-operations.ts';
 import { findMountBelow } from './mounts/mount-records.ts';
@@ -102,7 +103,7 @@ export const composeAdministration = (
     mounts,
     writesShared: () => gate.closed === 'none',
   });
-  const identity: IdentityContext = { store, clock, mounts, onEntityRemoved: deleteFactorsOf };
+  const identity: IdentityContext = { store, clock, mounts, ...ENDED_ENTITIES };
   const { publicUrl } = parts.config;
   const oidc = createOidcProvider({ ...tokens, namespaces, publicUrl });
   const mountContext: MountContext = {

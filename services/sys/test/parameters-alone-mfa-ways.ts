@@ -113,7 +113,7 @@ export const MFA_WAYS: readonly Way[] = [
     route: /^POST \/identity\/mfa\/login-enforcement\/\{name\}$/,
     prepare: newMethod,
     at: (path, { serial }) => path.replace('{name}', serial),
-    least: ({ method }) => ({ mfa_method_ids: [method], auth_method_types: ['cert'] }),
+    least: ({ method, entity }) => ({ mfa_method_ids: [method], identity_entity_ids: [entity] }),
     values: () => ({
       mfa_method_ids: ['another'],
       auth_method_accessors: ['auth_cert_1'],

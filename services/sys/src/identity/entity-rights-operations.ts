@@ -22,6 +22,7 @@ export const findEntityRights = async (
       groups.length === 0
         ? entity.policies
         : normalizePolicies([...entity.policies, ...groups.flatMap(({ policies }) => policies)]),
+    entityIds: [id, ...entity.mergedIds],
     identity: {
       entity: {
         id,

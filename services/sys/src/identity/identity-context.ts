@@ -8,6 +8,16 @@ export interface IdentityContext {
   readonly store: Store;
   readonly clock: Clock;
   readonly mounts: () => Promise<MountIndex>;
-  /** Called in the transaction that deletes an entity or merges it into another one. */
+  /** Called in the transaction that deletes an entity. */
   readonly onEntityRemoved: (tx: Transaction, entity: Entity) => Promise<void>;
+  /**
+   * Called in the transaction that merges an entity into another one.
+   * @param force whether what only one of them can have is that of the remaining entity
+   */
+  readonly onEntityMerged: (
+    tx: Transaction,
+    from: Entity,
+    into: Entity,
+    force: boolean,
+  ) => Promise<void>;
 }

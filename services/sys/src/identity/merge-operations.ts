@@ -16,7 +16,10 @@ import type { IdentityContext } from './identity-context.ts';
 export interface Merge {
   readonly fromIds: readonly string[];
   readonly toId: string;
-  /** Where two of the entities have an alias at one mount, all but that of the remaining entity are deleted. */
+  /**
+   * Where two of the entities have an alias at one mount, or a second factor for one method, all but that of the
+   * remaining entity are deleted.
+   */
   readonly force: boolean;
   /** Aliases to keep instead. */
   readonly keptAliasIds: readonly string[];
@@ -62,10 +65,10 @@ const moveMemberships = async (
 /**
  * Merges entities into another one, of which their tokens are from then on.
  * @throws KeelsonError `request.invalid` for unknown entities, for one that is disabled while the remaining one is not,
- *   and for aliases of which only one can remain
+ *   and for aliases and second factors of which only one can remain
  */
 export const mergeEntities = (
-  { store, clock, onEntityRemoved }: IdentityContext,
+  { store, clock, onEntityMerged }: IdentityContext,
   namespaceId: string,
   merge: Merge,
 ): Promise<void> =>
@@ -97,7 +100,7 @@ export const mergeEntities = (
     for (const entity of from) {
       await moveMemberships(tx, entity, into, nowMs);
       await deleteEntityRecord(tx, entity);
-      await onEntityRemoved(tx, entity);
+      await onEntityMerged(tx, entity, into, merge.force);
     }
     await writeEntity(tx, mergedEntity(into, from, nowMs));
   });

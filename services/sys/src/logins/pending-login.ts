@@ -3,36 +3,44 @@
  * passwords stores nothing, and any replica can finish it. A passcode is accepted once, which limits how often an id is
  * of use.
  */
-
-import { hasCode } from '@keelson/errors';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import { LoginRequest } from '@keelson/proto/sys/v1/logins';
 import type { Barrier } from '@keelson/storage';
 
 const PATH = 'local/pending-login';
 /** Format of a pending login, which lives for minutes. One of another format is unknown. */
-export const PENDING_LOGIN_FORMAT = 1;
+export const PENDING_LOGIN_FORMAT = 2;
 const LIVES_MS = 5 * 60_000;
-const MAX_LENGTH = 65_536;
 
-interface Content {
-  readonly format: number;
-  readonly expiresAtMs: number;
-  readonly requestBase64: string;
-}
+/** Characters of an id. */
+export const MAX_PENDING_LOGIN = 65_536;
+/** Bytes of a login as a method reports it: the names of many groups are compressed to a fraction. */
+const MAX_REQUEST = 4_194_304;
 
+/** Bytes before the login: its format, and when it ends, in epoch milliseconds. */
+const HEAD = 9;
+
+/**
+ * Makes the id of a login.
+ * @throws KeelsonError `request.invalid` for a login that is too long for an id
+ */
 export const sealPendingLogin = (
   barrier: Barrier,
   request: LoginRequest,
   nowMs: number,
 ): string => {
-  const content: Content = {
-    format: PENDING_LOGIN_FORMAT,
-    expiresAtMs: nowMs + LIVES_MS,
-    requestBase64: Buffer.from(LoginRequest.encode(request).finish()).toString('base64'),
-  };
-  return Buffer.from(barrier.encrypt(PATH, Buffer.from(JSON.stringify(content)))).toString(
-    'base64url',
-  );
+  const head = Buffer.alloc(HEAD);
+  head.writeUInt8(PENDING_LOGIN_FORMAT, 0);
+  head.writeBigUInt64BE(BigInt(nowMs + LIVES_MS), 1);
+  const encoded = LoginRequest.encode(request).finish();
+  const sealed = barrier.encrypt(PATH, Buffer.concat([head, deflateRawSync(encoded)]));
+  const id = Buffer.from(sealed).toString('base64url');
+  if (id.length > MAX_PENDING_LOGIN || encoded.length > MAX_REQUEST)
+    throw new KeelsonError('request.invalid', {
+      text: 'the login reports too many groups or too much metadata to wait for a second factor',
+    });
+  return id;
 };
 
 /** Undefined for an id that is not of this cluster, has ended, or is of another version of Keelson. */
@@ -41,18 +49,17 @@ export const openPendingLogin = (
   id: string,
   nowMs: number,
 ): LoginRequest | undefined => {
-  if (id.length > MAX_LENGTH) return undefined;
-  let opened: Uint8Array;
+  if (id.length > MAX_PENDING_LOGIN) return undefined;
+  let opened: Buffer;
   try {
-    opened = barrier.decrypt(PATH, Buffer.from(id, 'base64url'));
+    opened = Buffer.from(barrier.decrypt(PATH, Buffer.from(id, 'base64url')));
   } catch (error) {
     if (hasCode(error, 'barrier.damaged_value', 'barrier.unknown_term')) return undefined;
     throw error;
   }
-  const { format, expiresAtMs, requestBase64 } = JSON.parse(
-    Buffer.from(opened).toString(),
-  ) as Content;
-  return format === PENDING_LOGIN_FORMAT && expiresAtMs > nowMs
-    ? LoginRequest.decode(Buffer.from(requestBase64, 'base64'))
-    : undefined;
+  if (opened.length < HEAD || opened.readUInt8(0) !== PENDING_LOGIN_FORMAT) return undefined;
+  if (opened.readBigUInt64BE(1) <= BigInt(nowMs)) return undefined;
+  return LoginRequest.decode(
+    inflateRawSync(opened.subarray(HEAD), { maxOutputLength: MAX_REQUEST }),
+  );
 };

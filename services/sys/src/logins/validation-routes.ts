@@ -7,8 +7,8 @@ import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
 import type { FactorAnswers } from '../mfa/factor-operations.ts';
 import { loginAuthBlock } from './login-document.ts';
 import { finishLogin, type LoginContext } from './login-operations.ts';
+import { MAX_PENDING_LOGIN } from './pending-login.ts';
 
-const MAX_ID = 65_536;
 /** Two passkeys, whose parts have limits of their own. */
 const MAX_PAYLOAD = 32_768;
 
@@ -41,7 +41,7 @@ export const loginValidationRoutes = (
       mfa_request_id: field.string({
         description: 'The id that the login was answered with.',
         required: true,
-        maxLength: MAX_ID,
+        maxLength: MAX_PENDING_LOGIN,
       }),
       mfa_payload: field.map({
         description:

@@ -6,6 +6,7 @@ import { findMemberships } from '../identity/group-membership-operations.ts';
 import type { EntityRef } from '../tokens/domain/token-entry.ts';
 import { enforces, type FirstFactor, type LoginEnforcement } from './domain/login-enforcement.ts';
 import type { MfaMethod } from './domain/mfa-method.ts';
+import { requireEnforcedLogins } from './enforced-logins.ts';
 import { findMethodFor } from './method-operations.ts';
 import type { MfaContext } from './mfa-context.ts';
 import {
@@ -23,13 +24,18 @@ const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
-/** @throws KeelsonError `request.invalid` for unknown methods, and where the enforcement would name no login */
-export const putEnforcement = (
+/**
+ * Writes an enforcement.
+ * @throws KeelsonError `request.invalid` for methods, mounts, groups and entities that there are not, and where the
+ *   enforcement would name no login
+ */
+export const putEnforcement = async (
   context: MfaContext,
   namespaceId: string,
   draft: EnforcementDraft,
-): Promise<void> =>
-  context.store.transact(async (tx) => {
+): Promise<void> => {
+  const namespaces = await context.namespaces();
+  await context.store.transact(async (tx) => {
     const { methodIds, mountAccessors, mountTypes, groupIds, entityIds } = draft;
     if (methodIds.length === 0) refuse('mfa_method_ids is missing');
     if (mountAccessors.length + mountTypes.length + groupIds.length + entityIds.length === 0)
@@ -39,6 +45,7 @@ export const putEnforcement = (
     for (const id of methodIds)
       if ((await findMethodFor(context, tx, namespaceId, id)) === undefined)
         refuse(`mfa_method_ids: there is no MFA method "${id}"`);
+    await requireEnforcedLogins(tx, namespaces, namespaceId, draft);
     const former = await findEnforcement(tx, namespaceId, draft.name);
     const count = (await listEnforcements(tx)).filter(
       (one) => one.namespaceId === namespaceId,
@@ -47,6 +54,7 @@ export const putEnforcement = (
       refuse(`a namespace has at most ${MAX_ENFORCEMENTS} login enforcements`);
     writeEnforcement(tx, { ...draft, id: former?.id ?? randomUUID(), namespaceId });
   });
+};
 
 export const readEnforcement = (
   { store }: MfaContext,
@@ -78,18 +86,22 @@ export interface Constraint {
   readonly methods: readonly MfaMethod[];
 }
 
-const groupIdsOf = async (
+/** The ids by which enforcements may name whoever signs in. */
+const idsOf = async (
   { store }: MfaContext,
   entity: EntityRef | undefined,
-): Promise<ReadonlySet<string>> => {
+): Promise<Pick<FirstFactor, 'entityIds' | 'groupIds'>> => {
   const found = entity && (await findEntity(store, entity.namespaceId, entity.id));
-  if (found === undefined) return new Set();
+  if (found === undefined) return { entityIds: [], groupIds: new Set() };
   const { direct, inherited } = await findMemberships(
     store,
     found,
     await listAliasesOf(store, found),
   );
-  return new Set([...direct, ...inherited].map(({ id }) => id));
+  return {
+    entityIds: [found.id, ...found.mergedIds],
+    groupIds: new Set([...direct, ...inherited].map(({ id }) => id)),
+  };
 };
 
 /**
@@ -115,8 +127,7 @@ export const findConstraints = async (
     });
   const near = all.filter(({ namespaceId }) => lineage.has(namespaceId));
   if (near.length === 0) return [];
-  const entity = await entityOf();
-  const login = { mount, entityId: entity?.id, groupIds: await groupIdsOf(context, entity) };
+  const login = { mount, ...(await idsOf(context, await entityOf())) };
   const constraints: Constraint[] = [];
   for (const enforcement of near) {
     if (!enforces(enforcement, login)) continue;

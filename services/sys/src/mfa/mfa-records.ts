@@ -112,6 +112,12 @@ const keyOf = ({ namespaceId, entityId, methodId }: SecretPlace): string =>
 export const findSecret = (reads: Reads, place: SecretPlace): Promise<TotpSecret | undefined> =>
   secrets.find(reads, keyOf(place));
 
+/** The methods for which an entity has a key. */
+export const listSecretMethodIds = (
+  reads: Reads,
+  { namespaceId, id }: { readonly namespaceId: string; readonly id: string },
+): Promise<readonly string[]> => secrets.keys(reads, [namespaceId, id]);
+
 export const writeSecret = (tx: Transaction, secret: TotpSecret): void =>
   secrets.write(tx, keyOf(secret), secret);
 

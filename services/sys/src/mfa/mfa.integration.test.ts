@@ -28,6 +28,7 @@ test('a namespace has methods of its own, and names those above it', async () =>
   expect(await must('GET', `${METHODS}/${own}`, undefined, 'team')).toEqual(method);
   for (const path of [METHODS, `${METHODS}/totp`])
     expect((await must('LIST', path, undefined, 'team')).keys).toEqual([own]);
+  await joinMethod(harness);
   const both = { mfa_method_ids: [own, above], auth_method_types: ['people'] };
   await must('POST', `${ENFORCEMENTS}/people`, both, 'team');
   expect(await must('GET', `${ENFORCEMENTS}/people`, undefined, 'team')).toMatchObject({
@@ -57,7 +58,7 @@ test('the key of an entity ends with it', async () => {
   expect(await keys()).toBe(0);
 });
 
-test('the key of an entity that is merged into another one ends, and that of the other stays', async () => {
+test('the key of an entity that is merged ends with force where the remaining entity has one', async () => {
   const { method_id } = await must('POST', `${METHODS}/totp`, { issuer: 'Site' });
   const [from, into] = [
     (await must('POST', 'identity/entity', { name: 'from' })).id,
@@ -65,7 +66,14 @@ test('the key of an entity that is merged into another one ends, and that of the
   ];
   for (const entity_id of [from, into])
     await must('POST', `${METHODS}/totp/admin-generate`, { method_id, entity_id });
-  await must('POST', 'identity/entity/merge', { from_entity_ids: [from], to_entity_id: into });
+  const merge = { from_entity_ids: [from], to_entity_id: into };
+  const refused = await harness.asRoot('POST', 'identity/entity/merge', { body: merge });
+  expect([refused.status, refused.body.errors]).toEqual([
+    400,
+    [expect.stringMatching(/have a key for the MFA method .* force/)],
+  ]);
+  expect(await harness.store.scan('shared/mfa-totp-secrets/')).toHaveLength(2);
+  await must('POST', 'identity/entity/merge', { ...merge, force: true });
   const left = await harness.store.scan('shared/mfa-totp-secrets/');
   expect(left.map(({ path }) => path)).toEqual([
     `shared/mfa-totp-secrets/root/${into}/${method_id}`,

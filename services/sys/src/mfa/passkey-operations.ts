@@ -14,6 +14,7 @@ import {
   withUsed,
 } from '@keelson/passkeys';
 import type { Transaction } from '@keelson/storage';
+import { findEntity } from '../identity/entity-records.ts';
 import type { EntityRef } from '../tokens/domain/token-entry.ts';
 import type { PasskeyMethod } from './domain/passkey-method.ts';
 import type { Constraint } from './enforcement-operations.ts';
@@ -121,6 +122,7 @@ const accept = async (
   { method, entity, subject, credential: text }: PasskeyAnswer,
   passkeys: readonly Passkey[],
   uses: PasskeyUses,
+  mergedIds: readonly string[],
 ): Promise<PasskeyUses> => {
   const credential = parseAssertion(parseJson(text));
   const passkey = passkeys.find(({ id }) => id === credential.id);
@@ -128,7 +130,7 @@ const accept = async (
     throw new PasskeyRefusal('user', 'id', 'the passkey is not one of the entity');
   const ceremony = ceremonyOf(context, method, { purpose: 'sign-in', subject });
   const use = uses.byPasskey[passkey.id];
-  const known = { passkey, use, userHandle: entity.id };
+  const known = { passkey, use, userHandles: [entity.id, ...mergedIds] };
   const verified = await verifySignIn(ceremony, credential, known);
   return {
     failures: 0,
@@ -162,7 +164,9 @@ export const confirmPasskey = async (
       text: `too many failed attempts: try again in ${Math.ceil(waitMs / 1000)} seconds`,
     };
   try {
-    writePasskeyUses(tx, place, await accept(context, answer, passkeys, uses), passkeys);
+    const { mergedIds = [] } = (await findEntity(tx, entity.namespaceId, entity.id)) ?? {};
+    const used = await accept(context, answer, passkeys, uses, mergedIds);
+    writePasskeyUses(tx, place, used, passkeys);
     return { isRight: true };
   } catch (error) {
     if (!(error instanceof PasskeyRefusal)) throw error;

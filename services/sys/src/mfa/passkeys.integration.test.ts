@@ -61,7 +61,10 @@ describe('in one cluster', () => {
     const other = await mountMethod(harness, 'others');
     const [from, into] = [await enrol(uuid, method_id), await enrol(other.uuid, method_id)];
     expect(await pathsOf(harness)).toHaveLength(4);
-    await must(harness, 'identity/entity/merge', { from_entity_ids: [from], to_entity_id: into });
+    const merge = { from_entity_ids: [from], to_entity_id: into };
+    const { status, body } = await harness.asRoot('POST', 'identity/entity/merge', { body: merge });
+    expect([status, body.errors]).toEqual([400, [expect.stringMatching(/have passkeys .* force/)]]);
+    await must(harness, 'identity/entity/merge', { ...merge, force: true });
     expect(await pathsOf(harness)).toEqual(
       PLACES.map((place) => `${place}root/${into}/${method_id}`),
     );
@@ -144,9 +147,10 @@ test('a registration at a secondary is made by the primary, for the origins that
     relying_party_id: 'example.com',
     relying_party_origins: [here, there],
   });
+  const { id: somebody } = await must(primary, 'identity/entity', {});
   await must(primary, 'identity/mfa/login-enforcement/people', {
     mfa_method_ids: [both],
-    identity_entity_ids: ['none'],
+    identity_entity_ids: [somebody],
   });
   await untilRecord(secondary, 'shared/mfa-enforcements/root/people', true);
   const { client_token: token, entity_id: id } = await logIn(secondary, uuid);

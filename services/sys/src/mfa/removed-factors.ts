@@ -12,7 +12,7 @@ const KINDS: readonly Factors[] = [...PASSCODE_RECORDS, ...PASSKEY_RECORDS];
 /** Records that are read, or removed, at once. */
 const PORTION = 200;
 
-/** Part of the transaction that deletes an entity or merges it into another one. */
+/** Part of the transaction that deletes an entity. */
 export const deleteFactorsOf = async (
   tx: Transaction,
   { namespaceId, id }: EntityRef,

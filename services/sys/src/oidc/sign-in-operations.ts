@@ -64,8 +64,8 @@ const findAssigned = async (
   const found = await Promise.all(
     client.assignments.map((name) => findAssignment(store, namespaceId, name)),
   );
-  const { identity } = rights;
-  const person = { entityId: identity.entity.id, groupIds: identity.groups.map(({ id }) => id) };
+  const { identity, entityIds } = rights;
+  const person = { entityIds, groupIds: identity.groups.map(({ id }) => id) };
   return { rights, isAssigned: isAssigned(found, person) };
 };
 

@@ -273,6 +273,19 @@ describe('a request for a code', () => {
     });
   });
 
+  test('stays assigned when its entity is merged into another one', async () => {
+    const bob = await signIn('bob');
+    await post('assignment/bobs', { entity_ids: [bob.entity] });
+    await newClient('app', { assignments: ['bobs'] });
+    const { id } = (await harness.asRoot('POST', 'identity/entity', { body: { name: 'robert' } }))
+      .body.data;
+    const merge = { from_entity_ids: [bob.entity], to_entity_id: id };
+    expect((await harness.asRoot('POST', 'identity/entity/merge', { body: merge })).status).toBe(
+      204,
+    );
+    expect(await codeFor({}, { token: bob.token })).toMatch(/^\w{32}$/);
+  });
+
   test('with max_age needs a login that is recent enough, whatever token it made since', async () => {
     const eve = await signIn('eve');
     await newClient('app', { assignments: ['allow_all'] });

@@ -13,6 +13,8 @@ export type TokenRemovalHook = (tx: Transaction, token: TokenEntry) => Promise<v
 export interface EntityRights {
   /** Sorted, without duplicates. */
   readonly policies: readonly string[];
+  /** Its own id, and those of the entities that were merged into it, by which other records may still name it. */
+  readonly entityIds: readonly string[];
   readonly identity: Identity;
 }
 

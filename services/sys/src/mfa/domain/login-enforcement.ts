@@ -19,17 +19,17 @@ export type LoginEnforcement = Shaped<typeof loginEnforcementShape>;
 /** A login whose first factor has been verified. */
 export interface FirstFactor {
   readonly mount: { readonly accessor: string; readonly type: string };
-  /** Undefined for a login without an entity. */
-  readonly entityId: string | undefined;
+  /** The entity, and those that were merged into it; empty for a login without an entity. */
+  readonly entityIds: readonly string[];
   /** All groups that the entity is in, directly or through others. */
   readonly groupIds: ReadonlySet<string>;
 }
 
 export const enforces = (
   { mountAccessors, mountTypes, groupIds, entityIds }: LoginEnforcement,
-  { mount, entityId, groupIds: groups }: FirstFactor,
+  { mount, entityIds: ids, groupIds: groups }: FirstFactor,
 ): boolean =>
   mountAccessors.includes(mount.accessor) ||
   mountTypes.includes(mount.type) ||
   groupIds.some((id) => groups.has(id)) ||
-  (entityId !== undefined && entityIds.includes(entityId));
+  entityIds.some((id) => ids.includes(id));

@@ -53,8 +53,8 @@ export const decodeTemplate = (given: string): string => {
 
 /** The values of parameters while nobody has any. */
 const EMPTY: readonly (readonly [RegExp, ParameterValue])[] = [
-  [/^(?:id|name|metadata\.[^.]+)$/, ''],
-  [/^aliases\.[^.]+\.(?:id|name|(?:custom_)?metadata\.[^.]+)$/, ''],
+  [/^(?:id|name|metadata\..+)$/, ''],
+  [/^aliases\.[^.]+\.(?:id|name|(?:custom_)?metadata\..+)$/, ''],
   [/^(?:metadata|aliases\.[^.]+\.(?:custom_)?metadata)$/, {}],
   [/^groups\.(?:ids|names)$/, []],
 ];

@@ -139,12 +139,12 @@ export const allowsClient = ({ allowedClientIds }: Provider, clientId: string): 
 /** Whether somebody is among those who may sign in to a client. */
 export const isAssigned = (
   assignments: readonly (Assignment | undefined)[],
-  person: { readonly entityId: string; readonly groupIds: readonly string[] },
+  person: { readonly entityIds: readonly string[]; readonly groupIds: readonly string[] },
 ): boolean =>
   assignments.some(
     (one) =>
       one !== undefined &&
       (one === BUILT_IN_ASSIGNMENT ||
-        one.entityIds.includes(person.entityId) ||
+        person.entityIds.some((id) => one.entityIds.includes(id)) ||
         person.groupIds.some((id) => one.groupIds.includes(id))),
   );

@@ -5,17 +5,20 @@ const IDENTITY: Identity = {
   entity: {
     id: 'e1',
     name: 'alice',
-    metadata: { team: 'blue', wide: 'a/*' },
+    metadata: { team: 'blue', wide: 'a/*', 'example.com/site': 'north' },
     aliases: {
       oidc_1: {
         id: 'a1',
         name: 'alice@x',
-        metadata: { role: 'dev' },
+        metadata: { role: 'dev', 'claims.team': 'red' },
         customMetadata: { site: 'north' },
       },
     },
   },
-  groups: [{ id: 'g1', name: 'ops' }],
+  groups: [
+    { id: 'g1', name: 'ops', metadata: { cost: '4711', 'cost.center': '12' } },
+    { id: 'g2', name: 'ops.night', metadata: {} },
+  ],
 };
 
 describe('parameters in paths', () => {
@@ -33,6 +36,15 @@ describe('parameters in paths', () => {
     ['kv/{{identity.entity.groups.names}}', undefined],
     ['kv/{{identity.groups.ids.g1.name}}', 'kv/ops'],
     ['kv/{{identity.groups.names.ops.id}}', 'kv/g1'],
+    ['kv/{{identity.entity.metadata.example.com/site}}', 'kv/north'],
+    ['kv/{{identity.entity.aliases.oidc_1.metadata.claims.team}}', 'kv/red'],
+    ['kv/{{identity.groups.ids.g1.metadata.cost}}', 'kv/4711'],
+    ['kv/{{identity.groups.names.ops.metadata.cost}}', 'kv/4711'],
+    ['kv/{{identity.groups.names.ops.metadata.cost.center}}', 'kv/12'],
+    ['kv/{{identity.groups.names.ops.night.id}}', 'kv/g2'],
+    ['kv/{{identity.groups.names.ops.metadata}}', undefined],
+    ['kv/{{identity.groups.names.ops.id.name}}', undefined],
+    ['kv/{{identity.groups.other.ops.id}}', undefined],
     ['kv/{{identity.entity.metadata.none}}', undefined],
     ['kv/{{identity.entity.metadata.constructor}}', undefined],
     ['kv/{{identity.entity.metadata.wide}}', undefined],

@@ -24,7 +24,11 @@ export interface Identity {
       >
     >;
   };
-  readonly groups: readonly { readonly id: string; readonly name: string }[];
+  readonly groups: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly metadata: Texts;
+  }[];
 }
 
 /** The value of a parameter. Only a text can be part of a path; tokens of OpenID Connect have the others, too. */
@@ -35,12 +39,9 @@ const PARAMETER = /\{\{([^{}]+)\}\}/g;
 const ownValue = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined;
 
-/** All texts, or the one that the next part names. */
-const findText = (texts: Texts, parts: readonly string[]): ParameterValue | undefined => {
-  const [key] = parts;
-  if (key === undefined) return texts;
-  return parts.length === 1 ? ownValue(texts, key) : undefined;
-};
+/** All texts, or the one that the rest of the parameter names: a key may have dots. */
+const findText = (texts: Texts, rest: readonly string[]): ParameterValue | undefined =>
+  rest.length === 0 ? texts : ownValue(texts, rest.join('.'));
 
 const resolveAlias = (
   aliases: Identity['entity']['aliases'],
@@ -66,13 +67,23 @@ const resolveEntity = (
   return list === 'names' ? groups.map(({ name }) => name) : undefined;
 };
 
-const resolveGroup = ({ groups }: Identity, parts: readonly string[]): string | undefined => {
-  const [by, key, field] = parts;
-  const group = groups.find(
-    (one) => (by === 'ids' ? one.id : by === 'names' ? one.name : '') === key,
-  );
-  if (parts.length !== 3 || group === undefined) return undefined;
-  return field === 'id' || field === 'name' ? group[field] : undefined;
+const resolveGroup = (
+  { groups }: Identity,
+  [by, ...rest]: readonly string[],
+): ParameterValue | undefined => {
+  if (by !== 'ids' && by !== 'names') return undefined;
+  const text = rest.join('.');
+  for (const { id, name, metadata } of groups) {
+    // A name may have dots, so that the parameter does not say where it ends.
+    const prefix = `${by === 'ids' ? id : name}.`;
+    if (!text.startsWith(prefix)) continue;
+    const [field, ...further] = text.slice(prefix.length).split('.');
+    if (field === 'metadata' && further.length > 0) return findText(metadata, further);
+    if (further.length > 0) continue;
+    if (field === 'id') return id;
+    if (field === 'name') return name;
+  }
+  return undefined;
 };
 
 /** The value of a parameter such as `identity.entity.groups.names`; undefined if the caller has none. */

@@ -123,7 +123,7 @@ const accept = async (
 ): Promise<void> => {
   const { userId, passkey } = known;
   const uses = (await passkeyUses.find(tx, userId)) ?? NO_PASSKEY_USES;
-  const own = { passkey, use: uses.byPasskey[passkey.id], userHandle: userId };
+  const own = { passkey, use: uses.byPasskey[passkey.id], userHandles: [userId] };
   const { use, challenge } = await verifySignIn(ceremony, credential, own);
   passkeyUses.write(tx, [userId], {
     usedChallenges: withUsed(uses.usedChallenges, challenge, ceremony.nowMs),
