@@ -16,7 +16,7 @@ import {
   type ThisCluster,
   whileOpen,
 } from '@keelson/engine';
-import { KeelsonError } from '@keelson/errors';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import type { LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { MetricsRegistry } from '@keelson/metrics';
@@ -206,14 +206,16 @@ const methodsRpc = (
   },
 });
 
-/** Removes what has expired, once an hour. Every replica may do it: a record is removed once. */
+/**
+ * Removes what has expired, once an hour. Every replica may do it: a record is removed once. A secondary removes what is
+ * its own; the primary removes what all clusters have.
+ */
 const runTidy = async (
   {
     methods,
     mounts,
-    store,
-    clock,
     logger,
+    ...lockouts
   }: LockoutContext & {
     readonly methods: readonly AuthMethod[];
     readonly mounts: () => readonly Mount[];
@@ -222,14 +224,17 @@ const runTidy = async (
   signal: AbortSignal,
 ): Promise<void> => {
   while (!signal.aborted) {
-    await pause(clock, TIDY_EVERY_MS, signal);
-    for (const mount of mounts())
-      try {
-        await methodOfType(methods, mount.type)?.tidy?.(mount);
-        await lockoutsAt({ store, clock }, mount).tidy();
-      } catch (err) {
-        logger.error({ err, mount: mount.uuid }, 'what has expired was not removed');
-      }
+    await pause(lockouts.clock, TIDY_EVERY_MS, signal);
+    for (const mount of mounts()) {
+      const method = methodOfType(methods, mount.type);
+      for (const tidy of [() => method?.tidy?.(mount), () => lockoutsAt(lockouts, mount).tidy()])
+        try {
+          await tidy();
+        } catch (err) {
+          if (!hasCode(err, 'replication.read_only'))
+            logger.error({ err, mount: mount.uuid }, 'what has expired was not removed');
+        }
+    }
   }
 };
 
@@ -316,7 +321,7 @@ export const composeAuth = (parts: AuthParts): AuthService => {
       const work = {
         'cluster state': (signal: AbortSignal) => followMounts(follower, signal),
         tidy: (signal: AbortSignal) =>
-          runTidy({ methods, mounts: () => mounts, store, clock, logger }, signal),
+          runTidy({ ...shared, methods, mounts: () => mounts, logger }, signal),
       };
       workers = Object.entries(work).map(([name, run]) =>
         startWorker(name, run, { logger, clock }),

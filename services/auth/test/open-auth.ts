@@ -86,6 +86,7 @@ export const openAuth = async ({
     });
   const registry = createRegistry('test');
   const service = compose(registry);
+  let isStarted = false;
   /** @param path below a mount of the method */
   const callOf =
     ({ edge }: AuthService) =>
@@ -126,9 +127,10 @@ export const openAuth = async ({
     },
     /** Calls of another replica, which shares the store alone. */
     replica: () => callOf(compose()),
-    /** Starts the service as a member of a cluster in this state. */
+    /** Starts the service as a member of a cluster in this state, or announces a later one to it. */
     join: async (state: ClusterState): Promise<void> => {
-      await service.start();
+      if (!isStarted) await service.start();
+      isStarted = true;
       await cluster.join(state);
     },
     close: async () => {

@@ -28,3 +28,9 @@ export const secretIdsOf = (
   { uuid, localSecretIds }: AppRole,
 ): RecordCollection<SecretId> =>
   (localSecretIds ? ownSecretIds : replicatedSecretIds)(mount).below(uuid);
+
+/** All secret ids of a mount, below the uuid of their role: those of this cluster, then those of all clusters. */
+export const secretIdsAt = (mount: MountScope): readonly RecordCollection<SecretId>[] => [
+  ownSecretIds(mount),
+  replicatedSecretIds(mount),
+];

@@ -168,6 +168,18 @@ describe('a secret id', () => {
     expect(JSON.stringify(bySecret.json)).not.toContain(secret_id);
   });
 
+  test('is one of a list that is read page by page', async () => {
+    await makeRole();
+    for (let made = 0; made < 5; made += 1) await makeSecretId();
+    const page = async (query: string) =>
+      (await call('LIST', `role/web/secret-id?${query}`)).data.keys as string[];
+    const all = await page('');
+    expect(all).toHaveLength(5);
+    expect(await page('limit=2')).toEqual(all.slice(0, 2));
+    expect(await page(`after=${all[1]}&limit=2`)).toEqual(all.slice(2, 4));
+    expect((await call('LIST', `role/web/secret-id?after=${all[4]}`)).status).toBe(404);
+  });
+
   test('may be chosen, once', async () => {
     const roleId = await makeRole();
     const chosen = { secret_id: 'chosen by the operator' };

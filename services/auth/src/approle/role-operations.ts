@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
-import type { Reads, Store, Transaction } from '@keelson/storage';
+import type { Reads, RecordCollection, Store, Transaction } from '@keelson/storage';
 import { toRoleName } from '../logins/role-name-operations.ts';
 import { roleIdRecords, roleRecords, secretIdsOf } from './approle-records.ts';
 import { type AppRole, newAppRole, requireConstraint } from './domain/app-role.ts';
+import type { SecretId } from './domain/secret-id.ts';
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
@@ -67,7 +68,22 @@ export const changeRole = (
 /** Secret ids that one transaction removes. */
 const PORTION = 500;
 
-/** Deletes a role. Nobody signs in with it from then on; its secret ids follow in portions. */
+/** Removes all secret ids of a role, in portions. */
+export const removeSecretIds = async (
+  store: Store,
+  secretIds: RecordCollection<SecretId>,
+): Promise<void> => {
+  for (;;) {
+    const removed = await store.transact(async (tx) => {
+      const accessors = await secretIds.keys(tx, [], { limit: PORTION });
+      for (const accessor of accessors) secretIds.delete(tx, accessor);
+      return accessors.length;
+    });
+    if (removed < PORTION) return;
+  }
+};
+
+/** Deletes a role. Nobody signs in with it from then on; its secret ids follow. */
 export const deleteRole = async (
   store: Store,
   mount: MountScope,
@@ -81,14 +97,5 @@ export const deleteRole = async (
     roleIdRecords(mount).delete(tx, found.roleId);
     return found;
   });
-  if (role === undefined) return;
-  const secretIds = secretIdsOf(mount, role);
-  for (;;) {
-    const removed = await store.transact(async (tx) => {
-      const accessors = await secretIds.keys(tx, [], { limit: PORTION });
-      for (const accessor of accessors) secretIds.delete(tx, accessor);
-      return accessors.length;
-    });
-    if (removed < PORTION) return;
-  }
+  if (role !== undefined) await removeSecretIds(store, secretIdsOf(mount, role));
 };

@@ -3,8 +3,8 @@ import type { Clock } from '@keelson/clock';
 import { areNetworksWithin } from '@keelson/edge/networks';
 import type { MountScope } from '@keelson/engine';
 import { hasCode, KeelsonError } from '@keelson/errors';
-import type { Reads, Store } from '@keelson/storage';
-import { roleRecords, secretIdsOf } from './approle-records.ts';
+import type { Reads, RecordCollection, Store } from '@keelson/storage';
+import { roleRecords, secretIdsAt, secretIdsOf } from './approle-records.ts';
 import type { AppRole } from './domain/app-role.ts';
 import {
   accessorOf,
@@ -14,7 +14,7 @@ import {
   isSameDigest,
   type SecretId,
 } from './domain/secret-id.ts';
-import { requireRole } from './role-operations.ts';
+import { removeSecretIds, requireRole } from './role-operations.ts';
 
 export interface AppRoleContext {
   readonly store: Store;
@@ -182,28 +182,51 @@ export const destroySecretId = (
 /** Secret ids that are looked at in one step. */
 const PORTION = 500;
 
-/** Removes the secret ids that have expired. */
-export const tidySecretIds = async (
+const removeExpired = async (
   { store, clock }: AppRoleContext,
-  mount: MountScope,
+  secretIds: RecordCollection<SecretId>,
 ): Promise<void> => {
+  let after: string | undefined;
+  do {
+    const page = await secretIds.entries(store, {
+      limit: PORTION,
+      ...(after !== undefined && { after }),
+    });
+    const expired = page.filter(([, one]) => hasExpired(one, clock.nowMs()));
+    if (expired.length > 0)
+      await store.transact((tx) => {
+        for (const [key] of expired) secretIds.delete(tx, key);
+        return Promise.resolve();
+      });
+    after = page.length < PORTION ? undefined : page.at(-1)?.[0];
+  } while (after !== undefined);
+};
+
+const findRoleUuids = async (
+  { store }: AppRoleContext,
+  mount: MountScope,
+): Promise<ReadonlySet<string>> => {
+  const uuids = new Set<string>();
   for (const name of await roleRecords(mount).keys(store)) {
     const role = await roleRecords(mount).find(store, name);
-    if (role === undefined) continue;
-    const secretIds = secretIdsOf(mount, role);
-    let after: string | undefined;
-    do {
-      const page = await secretIds.entries(store, {
-        limit: PORTION,
-        ...(after !== undefined && { after }),
-      });
-      const expired = page.filter(([, one]) => hasExpired(one, clock.nowMs()));
-      if (expired.length > 0)
-        await store.transact((tx) => {
-          for (const [accessor] of expired) secretIds.delete(tx, accessor);
-          return Promise.resolve();
-        });
-      after = page.length < PORTION ? undefined : page.at(-1)?.[0];
-    } while (after !== undefined);
+    if (role !== undefined) uuids.add(role.uuid);
+  }
+  return uuids;
+};
+
+/**
+ * Removes the secret ids that have expired, and those whose role another cluster has deleted, or this one before a
+ * crash. The cluster's own come first.
+ * @throws KeelsonError `replication.read_only` on a performance secondary, for those that the primary removes
+ */
+export const tidySecretIds = async (context: AppRoleContext, mount: MountScope): Promise<void> => {
+  const { store } = context;
+  for (const secretIds of secretIdsAt(mount)) {
+    await removeExpired(context, secretIds);
+    // The roles are read after the names of their secret ids, which a new role has later than itself.
+    const names = await secretIds.keys(store);
+    const known = await findRoleUuids(context, mount);
+    for (const uuid of names.map((name) => name.replace(/\/$/, '')))
+      if (!known.has(uuid)) await removeSecretIds(store, secretIds.below(uuid));
   }
 };

@@ -1,6 +1,6 @@
 /** `approle/role/…/secret-id`: secret ids of a role. */
 import type { Route } from '@keelson/edge';
-import { NAME_FIELD, requireMount } from '@keelson/engine';
+import { NAME_FIELD, PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import {
   ACCEPTED,
@@ -222,16 +222,24 @@ export const secretIdRoutes = (context: AppRoleContext): Route[] => [
   ...secretsRoutes({
     path: `${ROLE}/secret-id`,
     tag: TAG,
-    fields: NEW_FIELDS,
+    fields: { role_name: NAME_FIELD, ...PAGE_FIELDS },
     operations: {
       list: {
         summary: 'List the accessors of the secret ids of a role',
         handle: async (request) => {
           const mount = requireMount(request);
           const role = await requireRole(context.store, mount, request.fields.role_name);
-          return { data: { keys: await secretIdsOf(mount, role).keys(context.store) } };
+          const accessors = await secretIdsOf(mount, role).keys(context.store);
+          return { data: { keys: pageOf(accessors, (accessor) => accessor, request.fields) } };
         },
       },
+    },
+  }),
+  ...secretsRoutes({
+    path: `${ROLE}/secret-id`,
+    tag: TAG,
+    fields: NEW_FIELDS,
+    operations: {
       update: {
         summary: 'Make a secret id',
         handle: (request) => make(context, request, undefined),
@@ -257,11 +265,14 @@ export const secretIdRoutes = (context: AppRoleContext): Route[] => [
     fields: {},
     operations: {
       update: {
-        summary: 'Remove secret ids that have expired',
+        summary: 'Remove secret ids that have expired or whose role is deleted',
         answer: ACCEPTED,
         handle: async (request) => {
           await tidySecretIds(context, requireMount(request));
-          return { status: 202, warnings: ['The secret ids that had expired were removed.'] };
+          return {
+            status: 202,
+            warnings: ['The secret ids that had expired or whose role is deleted were removed.'],
+          };
         },
       },
     },
