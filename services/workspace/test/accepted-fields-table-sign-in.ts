@@ -1,6 +1,7 @@
 /** The table of accepted fields, continued: sign-ins, passwords and the second factor. */
 import { elsewhere, type FieldGroup } from './field-effects.ts';
 
+const ADDRESS_TEST = 'src/identity/accounts/address-change.integration.test.ts';
 const SESSIONS_TEST = 'src/identity/sessions/sessions.integration.test.ts';
 const PASSKEYS_TEST = 'src/identity/passkeys/passkeys.integration.test.ts';
 const PASSWORDS_TEST = 'src/identity/passwords/passwords.integration.test.ts';
@@ -100,6 +101,15 @@ export const SIGN_IN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: {
       'token-ttl-policies/token-type': elsewhere(LIFETIMES_TEST),
       'token-ttl-policies/max-ttl-ms': elsewhere(LIFETIMES_TEST),
+    },
+  },
+  'changes of the own account': {
+    routes: ['PATCH /account/update'],
+    fields: {
+      username: elsewhere('src/identity/users/users.integration.test.ts'),
+      email: elsewhere(ADDRESS_TEST),
+      'current-password': elsewhere(ADDRESS_TEST),
+      ...inBrowsersAnswer('confirmation', SIGNATURE),
     },
   },
   passkeys: {

@@ -138,7 +138,7 @@ export const FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
     fields: { email: elsewhere(MEMBERS_TEST), '@teams': elsewhere(MEMBERS_TEST) },
   },
   users: {
-    routes: ['PATCH /account/update', 'POST /admin/users', 'PATCH /admin/users/{user_id}'],
+    routes: ['POST /admin/users', 'PATCH /admin/users/{user_id}'],
     fields: {
       username: elsewhere('src/identity/users/users.integration.test.ts'),
       email: elsewhere('src/identity/users/users.integration.test.ts'),

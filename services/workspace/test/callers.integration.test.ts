@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issueCode } from '../src/identity/mails/link-mails.ts';
 import { userRecords } from '../src/identity/model/user-records.ts';
+import { issueSession } from '../src/identity/tokens/session-operations.ts';
 import { issueToken } from '../src/identity/tokens/token-operations.ts';
 import { attributes, CALLERS, type Caller, O, PROGRAMS } from './callers-table.ts';
 import { IDENTITY_CASES } from './callers-table-identity.ts';
@@ -268,9 +269,12 @@ const inviteByLink = async (): Promise<void> => {
 /** An account gives another address; the code of its link becomes that of the caller `confirmation`. */
 const giveAddress = async (): Promise<void> => {
   const number = (serial += 1);
-  const { id, token } = await harness.addUser(`moving-${number}`);
+  const { id } = await harness.addUser(`moving-${number}`);
   const body = attributes('users', { email: `moved-${number}@keelson.example` });
-  await harness.call('PATCH', '/account/update', body, token);
+  const session = await harness.store.transact((tx) =>
+    issueSession(tx, id, 'Firefox', harness.clock.nowMs()),
+  );
+  await harness.call('PATCH', '/account/update', body, session.text);
   const user = await userRecords.find(harness.store, id);
   const owner = {
     kind: 'email-confirmation',

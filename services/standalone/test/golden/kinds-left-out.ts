@@ -7,6 +7,8 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   ],
   'exists only until the next round of background work': [
     'local/lease-endings/…',
+    'shared/address-notices/…',
+    'shared/address-notices~userId/…',
     'shared/password-mails/…',
     'shared/removed-workspaces/…',
   ],

@@ -13,6 +13,7 @@ const WORK = 'work that waits for the control plane or an agent, or its outcome'
 
 /** Kinds of records whose changes are no events. */
 const NOT_AUDITED: Readonly<Record<string, string>> = {
+  'address-notices': ACCOUNT,
   'agent-pool-users': DERIVED,
   'agent-repository-work': WORK,
   'audit-events': 'the events themselves',

@@ -1,5 +1,6 @@
 /** Background work of this module: sends mails with links, and removes what has ended. */
 import type { PeriodicWork } from '@keelson/locks';
+import { ADDRESS_NOTICES } from './accounts/address-notice-operations.ts';
 import { CONFIRMATION_MAILS } from './accounts/email-confirmation-operations.ts';
 import { removeExpiredCodes } from './command-logins/command-login-operations.ts';
 import { sendMails } from './mails/link-mails.ts';
@@ -22,6 +23,10 @@ export const identityUpkeep = (
   'email-confirmations': {
     everyMs: 5000,
     round: async (options) => !isSealed() && sendMails(context, CONFIRMATION_MAILS, options),
+  },
+  'address-notices': {
+    everyMs: 5000,
+    round: async (options) => !isSealed() && sendMails(context, ADDRESS_NOTICES, options),
   },
   'password-mails': {
     everyMs: 5000,

@@ -1,7 +1,9 @@
 /** Routes of the caller's own account, and of the link that confirms its mail address. */
 import type { Route } from '@keelson/edge';
 import { endpoint, jsonApiRoutes, one, resourceBody, withWarnings } from '@keelson/jsonapi';
+import { assertionSchema } from '@keelson/passkeys';
 import { Type } from 'typebox';
+import { PASSWORD } from '../passwords/password-routes.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import { toAccountResource, toUserResource } from '../users/user-document.ts';
 import { loadAccount } from '../users/user-operations.ts';
@@ -16,9 +18,12 @@ const UPDATE = resourceBody(
     email: Type.Optional(
       Type.String({
         maxLength: 255,
-        description: 'Counts once the link of the mail that it gets is followed.',
+        description:
+          'Counts once the link of the mail that it gets is followed. Where people sign in, another one takes a session and a proof.',
       }),
     ),
+    'current-password': Type.Optional(PASSWORD),
+    confirmation: Type.Optional(assertionSchema),
   }),
 );
 
@@ -40,7 +45,9 @@ export const accountRoutes = (context: IdentityContext): Route[] =>
       answers: one('users'),
       body: { schema: UPDATE },
       handle: async ({ principal, body }) => {
-        const { user, warnings } = await updateAccount(context, principal, body.data.attributes);
+        const { 'current-password': password, confirmation, ...given } = body.data.attributes;
+        const change = { ...given, password, confirmation };
+        const { user, warnings } = await updateAccount(context, principal, change);
         return { document: { data: toUserResource(user, true), ...withWarnings(warnings) } };
       },
     }),

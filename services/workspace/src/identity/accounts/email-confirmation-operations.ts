@@ -2,7 +2,6 @@
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
-import type { ServiceContext } from '../../base/service-context.ts';
 import { issueCode, LINK_DAYS, type LinkMails } from '../mails/link-mails.ts';
 import type { ApiToken } from '../model/domain/token.ts';
 import { findToken } from '../model/token-records.ts';
@@ -13,8 +12,10 @@ import {
   type User,
   userRecords,
 } from '../model/user-records.ts';
+import type { IdentityContext } from '../seams/identity-context.ts';
+import { endConfirmation, endResets } from '../tokens/account-link-operations.ts';
 import { refuseTakenEmail } from '../users/user-operations.ts';
-import { endConfirmation } from './account-operations.ts';
+import { noteFormerAddress } from './address-notice-operations.ts';
 
 interface Unconfirmed {
   readonly user: User;
@@ -49,14 +50,16 @@ export const requireEmailConfirmation = async (
 };
 
 /**
- * Makes the address that of the account, and ends the link.
+ * Makes the address that of the account, and ends the link, and those for a new password at the former address.
  * @throws KeelsonError `jsonapi.invalid_attribute` when it has become the address of another account
  */
-export const confirmEmail = ({ store }: ServiceContext, principal: Principal): Promise<void> =>
-  store.transact(async (tx) => {
+export const confirmEmail = (context: IdentityContext, principal: Principal): Promise<void> =>
+  context.store.transact(async (tx) => {
     const { user, address } = await requireEmailConfirmation(tx, principal);
     if ((await findUserByEmail(tx, address)) !== undefined) refuseTakenEmail();
     await endConfirmation(tx, user);
+    await endResets(tx, user.id);
+    await noteFormerAddress(context, tx, user, 'changed');
     const { unconfirmedEmail: _, ...rest } = user;
     await userRecords.write(tx, user.id, { ...rest, email: address });
   });

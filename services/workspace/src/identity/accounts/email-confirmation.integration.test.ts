@@ -76,7 +76,7 @@ describe('an address that the user gives', () => {
       'unconfirmed-email': 'ada@new.example',
     });
     const code = await codeFor('ada@new.example');
-    expect(mailsTo('ada@keelson.example')).toEqual([]);
+    expect(mailsTo('ada@keelson.example').join('')).not.toContain('/app/confirm-email');
     const shown = await show(code);
     expect(shown.data).toMatchObject({
       type: 'email-confirmations',

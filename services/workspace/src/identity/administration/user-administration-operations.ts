@@ -4,14 +4,16 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { deleteOwned, type Reads, readableOnly, type Transaction } from '@keelson/storage';
 import { notFound } from '../../base/not-found.ts';
 import type { ServiceContext } from '../../base/service-context.ts';
-import { endConfirmation } from '../accounts/account-operations.ts';
+import { noteFormerAddress } from '../accounts/address-notice-operations.ts';
 import { normalizedEmail } from '../model/domain/organization.ts';
 import { organizationRecords } from '../model/organization-records.ts';
 import { passkeyRecords, removePasskeysOf } from '../model/passkey-records.ts';
 import { listOrganizationsOf, teamRecords } from '../model/team-records.ts';
 import { findUserByEmail, type User, userRecords } from '../model/user-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
+import { endInvitationLinksOf } from '../teams/invitation-operations.ts';
 import { endMembership, findMemberIds } from '../teams/membership-operations.ts';
+import { endConfirmation, endResets } from '../tokens/account-link-operations.ts';
 import { endSessionsOf } from '../tokens/session-operations.ts';
 import { removeSecondFactor } from '../two-factor/two-factor-operations.ts';
 import {
@@ -149,17 +151,28 @@ export interface UserChange {
   readonly isSiteAdmin?: boolean;
 }
 
+/** Links were sent to the address, and open the account to whoever has it. */
+const endLinksToFormerAddress = async (
+  context: IdentityContext,
+  tx: Transaction,
+  user: User,
+): Promise<void> => {
+  await endResets(tx, user.id);
+  if (user.isInvited === true) await endInvitationLinksOf(context, tx, user.id);
+  else await noteFormerAddress(context, tx, user, 'changed');
+};
+
 /**
  * Changes an account. The address counts at once, as the administrator's statement.
  * @throws KeelsonError `jsonapi.invalid_attribute`, `workspace.conflict`, `workspace.not_found`
  */
 export const changeUser = (
-  { store }: ServiceContext,
+  context: IdentityContext,
   principal: Principal,
   userId: string,
   change: UserChange,
 ): Promise<ManagedUser> =>
-  store.transact(async (tx) => {
+  context.store.transact(async (tx) => {
     await requireSiteAdmin(tx, principal);
     const user = await requireUser(tx, userId);
     if (user.isSiteAdmin && change.isSiteAdmin === false) requireOther(principal, user);
@@ -169,6 +182,7 @@ export const changeUser = (
     if (after !== before) await requireFreeUsername(tx, after);
     if (normalizedEmail(rest.email) !== normalizedEmail(user.email)) {
       if ((await findUserByEmail(tx, rest.email)) !== undefined) refuseTakenEmail();
+      await endLinksToFormerAddress(context, tx, user);
     }
     const isStated = change.email !== undefined;
     if (isStated) await endConfirmation(tx, user);
@@ -196,10 +210,10 @@ export const suspendUser = (
       const text = isSuspended ? 'the user is suspended already' : 'the user is not suspended';
       throw new KeelsonError('request.invalid', { text });
     }
-    const next: User = { ...user, isSuspended };
-    await userRecords.write(tx, userId, next);
     // The end of the suspension brings none of them back.
     if (isSuspended) await endSessionsOf(tx, userId);
+    const next: User = { ...(await requireUser(tx, userId)), isSuspended };
+    await userRecords.write(tx, userId, next);
     return withOrganizations(tx, next);
   });
 
@@ -211,9 +225,9 @@ export const endUserSessions = (
 ): Promise<ManagedUser> =>
   store.transact(async (tx) => {
     await requireSiteAdmin(tx, principal);
-    const user = await requireUser(tx, userId);
+    await requireUser(tx, userId);
     await endSessionsOf(tx, userId);
-    return withOrganizations(tx, user);
+    return withOrganizations(tx, await requireUser(tx, userId));
   });
 
 /**
@@ -244,12 +258,12 @@ export const removePasskeys = (
   userId: string,
 ): Promise<ManagedUser> =>
   store.transact(async (tx) => {
-    const user = await requireOtherUser(tx, principal, userId);
+    await requireOtherUser(tx, principal, userId);
     if ((await passkeyRecords.by.userId.keys(tx, userId)).length === 0)
       throw new KeelsonError('request.invalid', { text: 'the user has no passkey' });
     await removePasskeysOf(tx, userId);
     await endSessionsOf(tx, userId);
-    return withOrganizations(tx, user);
+    return withOrganizations(tx, await requireUser(tx, userId));
   });
 
 /** @throws KeelsonError `workspace.conflict` naming the organizations that would be without an owner */

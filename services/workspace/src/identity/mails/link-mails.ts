@@ -1,5 +1,5 @@
 /**
- * Mails that carry a one-time link. A mail waits as a record until the server has accepted it; the code of its
+ * Mails about accounts, most of which carry a one-time link. A mail waits as a record until the server has accepted it; the code of its
  * link is made just before it is sent, and removed if it was not.
  */
 import { FairQueue } from '@keelson/locks';
@@ -35,9 +35,15 @@ export interface PreparedMail {
   readonly codeId: string | undefined;
 }
 
+/** The mails that wait, in a collection with an index or without. */
+interface WaitingMails extends Pick<RecordCollection<WaitingMail>, 'find' | 'keys'> {
+  write(tx: Transaction, segments: readonly [string], value: WaitingMail): void | Promise<void>;
+  delete(tx: Transaction, id: string): void | Promise<void>;
+}
+
 /** One kind of mail. The id of a waiting mail owns the code of its link. */
 export interface LinkMails {
-  readonly waiting: RecordCollection<WaitingMail>;
+  readonly waiting: WaitingMails;
   /** Id of the organization or user that caused the mail. */
   findCause(this: void, reads: Reads, id: string): Promise<string | undefined>;
   /** Undefined when the mail is no longer wanted. */
@@ -82,7 +88,7 @@ const sendOne = async (
   if (waiting === undefined || waiting.dueAtMs > clock.nowMs()) return;
   const prepared = await store.transact(async (tx) => {
     const made = await kind.prepare(tx, id, publicUrl, clock.nowMs());
-    if (made === undefined) kind.waiting.delete(tx, id);
+    if (made === undefined) await kind.waiting.delete(tx, id);
     return made;
   }, options);
   if (prepared === undefined) return;
@@ -97,8 +103,13 @@ const sendOne = async (
     if (current === undefined) return;
     const attempts = current.attempts + 1;
     const pauseMs = isSent ? undefined : pauseAfter(MESSAGE_RETRIES, attempts);
-    if (pauseMs === undefined) kind.waiting.delete(tx, id);
-    else kind.waiting.write(tx, [id], { attempts, dueAtMs: clock.nowMs() + pauseMs });
+    if (pauseMs === undefined) await kind.waiting.delete(tx, id);
+    else
+      await kind.waiting.write(tx, [id], {
+        ...current,
+        attempts,
+        dueAtMs: clock.nowMs() + pauseMs,
+      });
   }, options);
 };
 

@@ -103,5 +103,11 @@ export const SITE_KEY = 'site';
 export const findSsoSettings = (reads: Reads): Promise<SsoSettings | undefined> =>
   ssoSettings.find(reads, SITE_KEY);
 
+/** Whether people sign in to this site without a token that somebody gave them. */
+export const hasSignIn = async (reads: Reads): Promise<boolean> => {
+  const { passwordsEnabled, passkeysEnabled } = await findSignInSettings(reads);
+  return passwordsEnabled || passkeysEnabled || (await findSsoSettings(reads))?.enabled === true;
+};
+
 export const findSignInSettings = async (reads: Reads): Promise<SignInSettings> =>
   (await signInSettings.find(reads, SITE_KEY)) ?? DEFAULT_SIGN_IN_SETTINGS;

@@ -76,6 +76,24 @@ export const confirmationMails = collection('confirmation-mails', {
   shape: waitingMailShape,
 });
 
+/** Why a mail is sent to the address that an account has, or has had. */
+export const noticeReasonShape = Type.Enum(['asked', 'changed']);
+export type NoticeReason = Shaped<typeof noticeReasonShape>;
+
+/** Digest of an address and the reason -> the mail that warns whoever has the address. */
+export const addressNotices = collection('address-notices', {
+  scope: 'shared',
+  version: 1,
+  shape: Type.Object({
+    ...waitingMailShape.properties,
+    userId: Type.String(),
+    address: Type.String(),
+    reason: noticeReasonShape,
+  }),
+  owner: [{ kind: 'user', by: 'userId' }],
+  index: ['userId'],
+});
+
 /** The user who has the address, in upper or lower case. */
 export const findUserByEmail = (reads: Reads, email: string): Promise<User | undefined> =>
   userRecords.by.email.find(reads, toEmailKey(email));

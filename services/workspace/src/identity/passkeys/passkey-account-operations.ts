@@ -2,7 +2,6 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import {
-  type AssertionCredential,
   type ChallengePlace,
   type PasskeyUse,
   type RegistrationCredential,
@@ -29,35 +28,20 @@ import {
   passkeyUses,
   toPasskeyKey,
 } from '../model/passkey-records.ts';
-import { isSession } from '../model/token-records.ts';
-import { type User, userRecords } from '../model/user-records.ts';
-import { requireOwnPassword, requireSamePassword } from '../passwords/password-operations.ts';
+import type { User } from '../model/user-records.ts';
 import {
-  beginConfirmation,
-  ceremonyFor,
-  refusingAt,
-  useChallenge,
-  withPasskey,
-} from './passkey-operations.ts';
+  confirmed,
+  type Proof,
+  requireAccount,
+  requireSession,
+} from './confirmed-change-operations.ts';
+import { beginConfirmation, ceremonyFor, refusingAt, useChallenge } from './passkey-operations.ts';
 
 const MAX_PASSKEYS = 10;
+const PASSKEYS = 'passkeys are changed';
 
 const conflict = (text: string): never => {
   throw new KeelsonError('workspace.conflict', { text });
-};
-
-const requireAccount = async (reads: Reads, { kind, id }: Principal): Promise<User> => {
-  const user = kind === 'user' ? await userRecords.find(reads, id) : undefined;
-  if (user === undefined) throw notFound('account');
-  return user;
-};
-
-/** Whoever has found an API token must not decide by what its user signs in. */
-const requireSession = async (reads: Reads, { tokenId }: Principal): Promise<void> => {
-  if (!(await isSession(reads, tokenId)))
-    throw new KeelsonError('workspace.forbidden', {
-      text: 'passkeys are changed by a user who has signed in, and not with an API token',
-    });
 };
 
 export interface PasskeyView {
@@ -146,7 +130,7 @@ export const beginPasskey = async (
   principal: Principal,
 ): Promise<BegunRegistration> => {
   const { store } = context;
-  await requireSession(store, principal);
+  await requireSession(store, principal, PASSKEYS);
   const user = await requireAccount(store, principal);
   const registration = await beginRegistration(context, user, subjectOf(user));
   const own = await loadPasskeysOf(store, user.id);
@@ -156,43 +140,7 @@ export const beginPasskey = async (
   return { registration, confirmation };
 };
 
-export interface AddedPasskey extends NewOwnPasskey {
-  readonly password: string | undefined;
-  readonly confirmation: AssertionCredential | undefined;
-}
-
-/** Runs a change that the caller has confirmed, because whoever finds a session open must not take the account. */
-const confirmed = async <T>(
-  context: ServiceContext,
-  principal: Principal,
-  { password, confirmation }: Pick<AddedPasskey, 'password' | 'confirmation'>,
-  change: (tx: Transaction, user: User) => Promise<T>,
-): Promise<T> => {
-  const { store } = context;
-  await requireSession(store, principal);
-  const user = await requireAccount(store, principal);
-  if ((await passwordRecords.find(store, user.id)) !== undefined) {
-    const verified = await requireOwnPassword(
-      context,
-      principal,
-      password ?? '',
-      'current-password',
-    );
-    return store.transact(async (tx) => change(tx, await requireSamePassword(tx, verified)));
-  }
-  if ((await loadPasskeysOf(store, user.id)).length === 0)
-    return store.transact(async (tx) => change(tx, await requireAccount(tx, principal)));
-  const refuse = (text: string): never =>
-    refuseInvalid([attributeViolation('confirmation', text)]) as never;
-  if (confirmation === undefined)
-    return refuse('is missing: a passkey that the account has confirms the change');
-  const done = await withPasskey(
-    context,
-    { credential: confirmation, userId: user.id },
-    async (tx, current) => ({ result: await change(tx, current) }),
-  );
-  return done === undefined ? refuse('is not accepted') : done.result;
-};
+export interface AddedPasskey extends NewOwnPasskey, Proof {}
 
 /** @throws KeelsonError `jsonapi.invalid_attribute`, `workspace.conflict` */
 export const addPasskey = (
@@ -200,7 +148,7 @@ export const addPasskey = (
   principal: Principal,
   given: AddedPasskey,
 ): Promise<PasskeyView> =>
-  confirmed(context, principal, given, async (tx, user) => ({
+  confirmed(context, principal, PASSKEYS, given, async (tx, user) => ({
     own: await storePasskey(context, tx, user, subjectOf(user), given),
     use: undefined,
   }));
@@ -214,7 +162,7 @@ const requirePasskey = async (
   readonly others: readonly OwnPasskey[];
   readonly user: User;
 }> => {
-  await requireSession(reads, principal);
+  await requireSession(reads, principal, PASSKEYS);
   const user = await requireAccount(reads, principal);
   const all = await loadPasskeysOf(reads, user.id);
   const own = all.find((one) => one.id === id);

@@ -62,18 +62,19 @@ export const hashFor = (
   return hashPassword(normalizedPassword(password));
 };
 
-/** Stores a password, and ends the failures, sessions and links that were before it. */
+/** Stores a password, and ends the failures, sessions and links that were before it. @returns the user as it is then */
 export const storePassword = async (
   context: ServiceContext,
   tx: Transaction,
   user: User,
   hash: string,
   keptSessionId?: string,
-): Promise<void> => {
+): Promise<User> => {
   passwordRecords.write(tx, [user.id], { hash, changedAtMs: context.clock.nowMs() });
   await endSessionsOf(tx, user.id, keptSessionId);
   for (const name of [user.username, user.email])
     lockoutsOf(context).forget(tx, toLockoutName(name));
+  return (await userRecords.find(tx, user.id)) ?? user;
 };
 
 export interface VerifiedPassword {
@@ -141,7 +142,6 @@ export const changePassword = async (
   const hash = await hashFor(verified.user, next);
   return context.store.transact(async (tx) => {
     const user = await requireSamePassword(tx, verified);
-    await storePassword(context, tx, user, hash, principal.tokenId);
-    return user;
+    return storePassword(context, tx, user, hash, principal.tokenId);
   });
 };

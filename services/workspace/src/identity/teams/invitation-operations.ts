@@ -16,10 +16,12 @@ import {
   findMembershipPlace,
   invitationMails,
   invitations,
+  listOrganizationsOf,
   membershipRecords,
 } from '../model/team-records.ts';
 import { findUserByEmail, type User, userRecords } from '../model/user-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
+import { deleteTokensOf } from '../tokens/token-operations.ts';
 import { addInvitedUser } from '../users/user-operations.ts';
 import { loadMembershipView, type MembershipView } from './membership-list-operations.ts';
 import { joinOrganization, joinTeam } from './membership-operations.ts';
@@ -93,6 +95,22 @@ export const inviteMember = (
     const advice = 'a site administrator gives the person a token';
     return { view, warnings: obstacle === undefined ? [] : [`${obstacle}: ${advice}`] };
   });
+
+/** Ends the links of an account that nobody has used yet; others are sent to the address that it gets. */
+export const endInvitationLinksOf = async (
+  context: IdentityContext,
+  tx: Transaction,
+  userId: string,
+): Promise<void> => {
+  for (const organizationId of await listOrganizationsOf(tx, userId)) {
+    const membership = await membershipRecords.find(tx, organizationId, userId);
+    const open = await invitations.find(tx, organizationId, userId);
+    if (membership === undefined || open === undefined) continue;
+    await deleteTokensOf(tx, membership.id);
+    if (obstacleToMail(context) === undefined)
+      invitationMails.write(tx, [membership.id], { attempts: 0, dueAtMs: 0 });
+  }
+};
 
 /** @param code undefined for an account that existed: its owner has tokens */
 const toMail = (

@@ -2,6 +2,7 @@
 import type { Reads, Transaction } from '@keelson/storage';
 import { findSignInSettings } from '../model/credential-records.ts';
 import { type ApiToken, isExpired } from '../model/domain/token.ts';
+import { endLinksOf } from './account-link-operations.ts';
 import {
   type IssuedToken,
   issueToken,
@@ -50,13 +51,16 @@ export const issueSession = async (
   return issueToken(tx, { kind: 'session', id: userId }, given, userId, nowMs);
 };
 
-/** Ends the sessions of a user and the links for a new password. @param keptId of the session that goes on */
+/**
+ * Ends the sessions of a user, and the links for a new password and for another mail address: the stored user may
+ * change. @param keptId of the session that goes on
+ */
 export const endSessionsOf = async (
   tx: Transaction,
   userId: string,
   keptId?: string,
 ): Promise<void> => {
-  for (const kind of ['session', 'password-reset'] as const)
-    for (const { id } of await listTokensOf(tx, { kind, id: userId }))
-      if (id !== keptId) await removeToken(tx, id);
+  for (const { id } of await listTokensOf(tx, { kind: 'session', id: userId }))
+    if (id !== keptId) await removeToken(tx, id);
+  await endLinksOf(tx, userId);
 };

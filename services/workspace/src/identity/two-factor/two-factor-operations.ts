@@ -230,11 +230,11 @@ export const verifyTwoFactor = (
         ? conflict('the account has two-factor authentication already')
         : verifyPasscode(tx, user.id, factor, passcode, context.clock.nowMs()),
     async (tx, user, known) => {
-      const next = { ...user, hasSecondFactor: true };
+      await endSessionsOf(tx, user.id, principal.tokenId);
+      const next = { ...(await requireAccount(tx, principal)), hasSecondFactor: true };
       await userRecords.write(tx, user.id, next);
       const { factor, codes } = withNewCodes({ ...known, verifiedAtMs: context.clock.nowMs() });
       secondFactors.write(tx, [user.id], factor);
-      await endSessionsOf(tx, user.id, principal.tokenId);
       return { user: next, factor, codes };
     },
   );
