@@ -1,7 +1,7 @@
 /** Blocks of addresses compared with the addresses themselves. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { areNetworksWithin, commonNetworks, createNetworks } from './networks.ts';
+import { areNetworksWithin, boundByBoth, createNetworks } from './networks.ts';
 
 /** Few bits differ, so that blocks are often nested. */
 const octet = fc.constantFrom(0, 1, 128, 255);
@@ -41,10 +41,23 @@ test('a list is a subset of itself and of a longer one', () => {
   );
 });
 
-test('an address is in what two lists have in common if it is in both', () => {
+/** The networks that bind somebody, or undefined if nobody can be in both lists. */
+const bindBoth = (left: readonly string[], right: readonly string[]) => {
+  try {
+    return boundByBoth(left, right);
+  } catch {
+    return undefined;
+  }
+};
+
+test('an address is in what two lists bind to if it is in both, and no list binds nobody', () => {
+  const allows = (list: readonly string[], one: string) => list.length === 0 || isIn(list, one);
   fc.assert(
     fc.property(ranges, ranges, address, (left, right, one) => {
-      expect(isIn(commonNetworks(left, right), one)).toBe(isIn(left, one) && isIn(right, one));
+      const bound = bindBoth(left, right);
+      expect(bound !== undefined && allows(bound, one)).toBe(
+        allows(left, one) && allows(right, one),
+      );
     }),
     { numRuns: 2000 },
   );

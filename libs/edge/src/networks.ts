@@ -64,12 +64,25 @@ export const areNetworksWithin = (ranges: readonly string[], others: readonly st
 /**
  * Ranges with the addresses that are in both lists: two blocks are nested or have no address in common, so that these
  * are the narrower ones.
- * @throws KeelsonError `request.invalid` naming a text that is no range
  */
-export const commonNetworks = (
+const commonNetworks = (left: readonly string[], right: readonly string[]): readonly string[] => [
+  ...new Set([...rangesWithin(left, right), ...rangesWithin(right, left)]),
+];
+
+/**
+ * The networks to which two lists bind somebody together; an empty list binds nobody.
+ * @throws KeelsonError `sys.permission_denied` where the two have no address in common; `request.invalid` naming a text
+ *   that is no range
+ */
+export const boundByBoth = (
   left: readonly string[],
   right: readonly string[],
-): readonly string[] => [...new Set([...rangesWithin(left, right), ...rangesWithin(right, left)])];
+): readonly string[] => {
+  if (left.length === 0 || right.length === 0) return left.length === 0 ? right : left;
+  const common = commonNetworks(left, right);
+  if (common.length === 0) throw new KeelsonError('sys.permission_denied');
+  return common;
+};
 
 /**
  * @param ranges IP addresses, or networks in CIDR notation

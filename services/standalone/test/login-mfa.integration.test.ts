@@ -181,6 +181,44 @@ describe('a login that needs a second factor', () => {
     );
   });
 
+  test('keeps the networks of the secret id with which it began', async () => {
+    const mount = `machines-${(serial += 1)}`;
+    await must('POST', `sys/auth/${mount}`, { type: 'approle' });
+    await must('POST', `auth/${mount}/role/web`, {});
+    const { role_id } = (await must('GET', `auth/${mount}/role/web/role-id`)).data;
+    const { secret_id } = (
+      await must('POST', `auth/${mount}/role/web/secret-id`, { token_bound_cidrs: '127.0.0.1/32' })
+    ).data;
+    const logIn = async () =>
+      (await must('POST', `auth/${mount}/login`, { role_id, secret_id }, { token: '' })).auth;
+    const { entity_id } = await logIn();
+    const { method_id } = (
+      await must('POST', 'identity/mfa/method/totp', { issuer: 'Keelson', qr_size: 0 })
+    ).data;
+    const { url } = (
+      await must('POST', 'identity/mfa/method/totp/admin-generate', { method_id, entity_id })
+    ).data;
+    const { accessor } = (await must('GET', `sys/auth/${mount}`)).data;
+    await must('POST', `identity/mfa/login-enforcement/of-${mount}`, {
+      mfa_method_ids: [method_id],
+      auth_method_accessors: [accessor],
+    });
+    const { mfa_requirement } = await logIn();
+    const done = await must(
+      'POST',
+      'sys/mfa/validate',
+      {
+        mfa_request_id: mfa_requirement.mfa_request_id,
+        mfa_payload: { [method_id]: [URI.parse(url).generate()] },
+      },
+      { token: '' },
+    );
+    const own = await must('GET', 'auth/token/lookup-self', undefined, {
+      token: done.auth.client_token,
+    });
+    expect(own.data.bound_cidrs).toEqual(['127.0.0.1/32']);
+  });
+
   test('ends with the user, also in the middle', async () => {
     const alice = await openAlice();
     const { auth } = (await alice.logIn()).body;

@@ -1,6 +1,6 @@
 /** `approle`: machines sign in with a role id and a secret id. */
 import type { Route } from '@keelson/edge';
-import { commonNetworks } from '@keelson/edge/networks';
+import { boundByBoth } from '@keelson/edge/networks';
 import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
@@ -29,12 +29,6 @@ const refuseLogin = (): never => refuse('invalid role or secret ID');
 const requireNetwork = (ranges: readonly string[], address: string): void => {
   if (!isInBound(ranges, address)) throw new KeelsonError('sys.permission_denied');
 };
-
-/** The networks of tokens that a role and a secret id bind; an empty list binds nothing. */
-const boundByBoth = (ofRole: readonly string[], ofSecretId: readonly string[]): string[] =>
-  ofRole.length === 0 || ofSecretId.length === 0
-    ? [...ofRole, ...ofSecretId]
-    : [...commonNetworks(ofSecretId, ofRole)];
 
 const loginRoutes = (parts: AppRoleParts): Route[] =>
   secretsRoutes({
@@ -83,7 +77,7 @@ const loginRoutes = (parts: AppRoleParts): Route[] =>
             alias: { name: roleId, metadata, groups: [] },
             settings: {
               ...role.token,
-              boundCidrs: boundByBoth(role.token.boundCidrs, boundCidrs),
+              boundCidrs: [...boundByBoth(role.token.boundCidrs, boundCidrs)],
             },
             role: name,
             data: { role: name },

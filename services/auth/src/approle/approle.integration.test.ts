@@ -382,10 +382,10 @@ describe('a login', () => {
     expect(await bound('10.1.9.9')).toEqual([200, ['10.1.0.0/16', '10.2.0.5']]);
     await makeRole({ token_bound_cidrs: '10.1.2.0/24,10.2.0.0/16,10.3.0.0/16' });
     expect(await bound('10.1.9.9')).toEqual([403, undefined]);
-    expect(await bound('10.1.2.3')).toEqual([200, ['10.2.0.5', '10.1.2.0/24']]);
+    expect(await bound('10.1.2.3')).toEqual([200, ['10.1.2.0/24', '10.2.0.5']]);
     await makeRole({ secret_id_bound_cidrs: '10.1.2.4' });
     expect(await bound('10.1.2.3')).toEqual([403, undefined]);
-    expect(await bound('10.1.2.4')).toEqual([200, ['10.2.0.5', '10.1.2.0/24']]);
+    expect(await bound('10.1.2.4')).toEqual([200, ['10.1.2.0/24', '10.2.0.5']]);
     await makeRole({ token_bound_cidrs: '10.3.0.0/16' });
     expect(await bound('10.1.2.4')).toEqual([403, undefined]);
     await makeRole({ token_bound_cidrs: '' });

@@ -1,6 +1,6 @@
 /** Tokens of logins: an auth method has verified the credentials, and says what a login may have. */
 import { retryableAtRoleChange } from '@keelson/cluster-member';
-import { createNetworks } from '@keelson/edge/networks';
+import { boundByBoth, createNetworks } from '@keelson/edge/networks';
 import { KeelsonError } from '@keelson/errors';
 import type { SignInOptions } from '@keelson/passkeys';
 import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
@@ -238,8 +238,12 @@ export const finishLogin = async (
     clientCertificates: [],
     isVerified: true,
   });
-  if (limits === undefined) throw new KeelsonError('sys.permission_denied');
-  return logIn(context, { ...request, limits, remoteAddress }, { requestId: id, byMethod });
+  if (limits === undefined || request.limits === undefined)
+    throw new KeelsonError('sys.permission_denied');
+  // The credentials of the first factor may have had networks of their own, which the method does not know any more.
+  const boundCidrs = [...boundByBoth(limits.boundCidrs, request.limits.boundCidrs)];
+  const now = { ...request, limits: { ...limits, boundCidrs }, remoteAddress };
+  return logIn(context, now, { requestId: id, byMethod });
 };
 
 /** The second half of a login. */
