@@ -14,7 +14,7 @@ import {
   readClientCertificate,
   serialOf,
 } from './domain/client-certificate.ts';
-import { findRole, isGoodFor, type RoleChoiceParts } from './role-choice-operations.ts';
+import { chooseRole, findRole, isGoodFor, type RoleChoiceParts } from './role-choice-operations.ts';
 import { roleRoutes } from './role-routes.ts';
 
 interface CertParts extends RoleChoiceParts {
@@ -138,8 +138,7 @@ export const certMethod = (parts: CertParts): AuthMethod => ({
   routes: [...loginRoutes(parts), ...configRoutes(parts), ...roleRoutes(parts)],
   findLoginRole: async (mount, { path, parameters: { name = '' }, certificates }) => {
     if (path !== 'login' || typeof name !== 'string' || certificates.length === 0) return undefined;
-    const found = await findRole(parts, mount, readPresented(certificates), name);
-    return found?.[0];
+    return (await chooseRole(parts, mount, readPresented(certificates), name))?.name;
   },
   renew: async (mount, { role: name, fingerprint }, { certificates, isVerified }) => {
     const role =

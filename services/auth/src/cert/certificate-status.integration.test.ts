@@ -197,6 +197,27 @@ describe('a login', () => {
     },
   );
 
+  test('is counted by its role without a question about its certificate', async () => {
+    await trust({ ocsp_servers_override: `${url}/good` });
+    const roleOf = async (name: string) =>
+      (
+        await auth.service.methods.findLoginRole({
+          mount,
+          path: 'login',
+          parametersJson: Buffer.from('{}'),
+          clientCertificates: [authorities.derOf(name)],
+        })
+      ).role;
+    expect([await roleOf('good'), await roleOf('revoked'), await roleOf('other')]).toEqual([
+      'ops',
+      'ops',
+      '',
+    ]);
+    expect(asked).toEqual([]);
+    expect(await logIn('good')).toBe(200);
+    expect(asked).toEqual(['/good']);
+  });
+
   test('is refused with the recorded answer to another question', async () => {
     let recorded: Buffer | undefined;
     const replay: Responder = (question) => {

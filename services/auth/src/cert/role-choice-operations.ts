@@ -99,17 +99,23 @@ export const isGoodFor = async (
   return chain !== undefined && (await parts.isCurrent(mount, role.ocsp, chain));
 };
 
+interface RoleChoice {
+  readonly name: string;
+  readonly role: CertRole;
+  /** The certificates that a login with the role depends on. */
+  readonly chain: readonly ParsedCertificate[];
+}
+
 /**
- * The first role, by name, for which the certificate is good. If that role asks for the status of the certificate, it
- * decides: no other role is tried, so that a login asks once.
+ * The first role, by name, that fits the certificate, which may be revoked as far as only a responder knows it.
  * @param given name of the role; "" for any
  */
-export const findRole = async (
+export const chooseRole = async (
   parts: RoleChoiceParts,
   mount: MountScope,
   certificate: ClientCertificate,
   given: string,
-): Promise<readonly [string, CertRole] | undefined> => {
+): Promise<RoleChoice | undefined> => {
   const records = roleRecords(mount);
   const name = given === '' ? '' : toRoleName(given);
   const named = name === '' ? undefined : await records.find(parts.store, name);
@@ -127,8 +133,24 @@ export const findRole = async (
   );
   for (const [found, role] of roles) {
     const chain = findGoodChain(role, attempt);
-    if (chain !== undefined)
-      return (await parts.isCurrent(mount, role.ocsp, chain)) ? [found, role] : undefined;
+    if (chain !== undefined) return { name: found, role, chain };
   }
   return undefined;
+};
+
+/**
+ * The role with which a certificate signs in. If the one that fits asks for the status of the certificate, it decides: no
+ * other role is tried, so that a login asks once.
+ * @param given name of the role; "" for any
+ */
+export const findRole = async (
+  parts: RoleChoiceParts,
+  mount: MountScope,
+  certificate: ClientCertificate,
+  given: string,
+): Promise<readonly [string, CertRole] | undefined> => {
+  const chosen = await chooseRole(parts, mount, certificate, given);
+  return chosen && (await parts.isCurrent(mount, chosen.role.ocsp, chosen.chain))
+    ? [chosen.name, chosen.role]
+    : undefined;
 };
