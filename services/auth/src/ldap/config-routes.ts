@@ -6,6 +6,7 @@ import { type FieldValues, field, type JsonObject, secretsRoutes } from '@keelso
 import type { Store } from '@keelson/storage';
 import {
   changedTokenSettings,
+  olderTokenDocument,
   TOKEN_FIELDS,
   tokenSettingsDocument,
 } from '../logins/token-fields.ts';
@@ -177,6 +178,7 @@ const configDocument = (config: LdapConfig): JsonObject => ({
   deny_null_bind: true,
   use_token_groups: false,
   ...tokenSettingsDocument(config.token),
+  ...olderTokenDocument(config.token, ['policies', 'period']),
 });
 
 const requireFilters = async ({ userfilter, groupfilter }: Given): Promise<void> => {

@@ -373,6 +373,7 @@ describe('the configuration', () => {
       request_timeout: 10,
       deny_null_bind: true,
       token_policies: ['dev'],
+      policies: ['dev'],
       token_ttl: 3600,
     });
     expect(data.bindpass).toBeUndefined();

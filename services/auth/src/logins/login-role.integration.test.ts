@@ -4,7 +4,7 @@
  * | method       | named by                                                                 |
  * | ------------ | ------------------------------------------------------------------------ |
  * | `approle`    | the role id                                                              |
- * | `cert`       | `name`, or else the first role that fits; no responder is asked           |
+ * | `cert`       | `name`, or else the first role that fits; no responder is asked          |
  * | `jwt`,`oidc` | `role`, or else the default role; also when a login in a browser begins  |
  * | `kubernetes` | `role`                                                                   |
  * | others       | nothing                                                                  |

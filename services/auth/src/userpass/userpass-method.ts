@@ -8,6 +8,8 @@ import { answerLogin, type Logins } from '../logins/login-operations.ts';
 import { nameListRoutes } from '../logins/name-list-routes.ts';
 import {
   changedTokenSettings,
+  OLDER_TOKEN_FIELDS,
+  olderTokenDocument,
   TOKEN_FIELDS,
   tokenSettingsDocument,
 } from '../logins/token-fields.ts';
@@ -29,7 +31,11 @@ const PASSWORD = {
   check: (password: string) => (password === '' ? 'password cannot be empty' : undefined),
 } as const;
 
-const SETTINGS = { password: field.string(PASSWORD), ...TOKEN_FIELDS } as const;
+const SETTINGS = {
+  password: field.string(PASSWORD),
+  ...TOKEN_FIELDS,
+  ...OLDER_TOKEN_FIELDS,
+} as const;
 
 const userRoutes = (parts: UserPassParts): Route[] => [
   ...nameListRoutes({
@@ -48,7 +54,11 @@ const userRoutes = (parts: UserPassParts): Route[] => [
         summary: 'Read a user',
         handle: async (request) => {
           const user = await findUser(parts.store, requireMount(request), request.fields.username);
-          return user && { data: tokenSettingsDocument(user.token) };
+          return (
+            user && {
+              data: { ...tokenSettingsDocument(user.token), ...olderTokenDocument(user.token) },
+            }
+          );
         },
       },
       update: {

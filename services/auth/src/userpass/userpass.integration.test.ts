@@ -50,6 +50,32 @@ test('a user signs in whatever the case of the name, and the password is never s
   expect((await call('LIST', 'users')).data).toEqual({ keys: ['alice'] });
 });
 
+test('the older names of settings mean the same, and are shown', async () => {
+  const older = { policies: ['dev'], ttl: 60, max_ttl: 600, bound_cidrs: ['127.0.0.0/8'] };
+  const { json } = await call('POST', 'users/alice', { password: 'right', ...older });
+  expect(json).toBeUndefined();
+  expect((await call('GET', 'users/alice')).data).toMatchObject({
+    ...older,
+    token_policies: ['dev'],
+    token_ttl: 60,
+    token_max_ttl: 600,
+    token_bound_cidrs: ['127.0.0.0/8'],
+  });
+  expect((await logIn('alice', 'right')).status).toBe(200);
+  expect(auth.logins).toMatchObject([
+    {
+      limits: {
+        policies: ['dev'],
+        ttlSeconds: 60,
+        maxTtlSeconds: 600,
+        boundCidrs: ['127.0.0.0/8'],
+      },
+    },
+  ]);
+  await call('POST', 'users/alice', { ttl: 0, bound_cidrs: '' });
+  expect((await call('GET', 'users/alice')).data).not.toHaveProperty('ttl');
+});
+
 test('a wrong password and an unknown user have one answer after the same work', async () => {
   await call('POST', 'users/alice', { password: 'right' });
   for (const name of ['nobody', 'alice']) {
