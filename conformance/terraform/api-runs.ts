@@ -1,7 +1,7 @@
 /** Runs that are queued over the API, without the tool on this side. */
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { awaitLogText } from '@keelson/testkit';
 import type { Answer, Installation } from './terraform-cli.ts';
@@ -38,7 +38,10 @@ export const uploadConfiguration = async (
   files: Readonly<Record<string, string>>,
 ): Promise<void> => {
   const place = await folder(`configuration-${workspaceId}-${Object.keys(files).length}`);
-  for (const [name, text] of Object.entries(files)) await writeFile(join(place, name), text);
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(join(place, dirname(name)), { recursive: true });
+    await writeFile(join(place, name), text);
+  }
   const archive = `${place}.tar.gz`;
   await run('tar', ['-czf', archive, '-C', place, '.']);
   const attributes = { 'auto-queue-runs': false };

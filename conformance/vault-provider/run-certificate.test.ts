@@ -12,10 +12,10 @@
  */
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildGoTool, documentedCommands } from '@keelson/testkit';
+import { documentedCommands } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   awaitLog,
@@ -26,53 +26,20 @@ import {
   settledStatus,
   uploadConfiguration,
 } from '../terraform/api-runs.ts';
-import { type Installation, install } from '../terraform/terraform-cli.ts';
+import type { Installation } from '../terraform/terraform-cli.ts';
+import {
+  certificatesOf,
+  installWithProvider,
+  makeAuthority,
+  type RunsWithProvider,
+} from './runs-with-provider.ts';
 
-const NAME = 'terraform-provider-vault';
-const ADDRESS = 'registry.terraform.io/hashicorp/vault';
-const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
 const PAGE = 'docs/signing-in.md';
 const HEADING = 'A run that gets its own certificate';
 const SLOW_MS = 240_000;
 
+let runs: RunsWithProvider;
 let installation: Installation;
-let rootToken: string;
-let runnerFolder: string;
-
-/** A mirror with the provider, which the users of runs can read. @returns the CLI configuration that names it */
-const makeMirror = async (folder: string): Promise<string> => {
-  const program = await buildGoTool(import.meta.dirname, NAME);
-  const goMod = await readFile(join(import.meta.dirname, 'go.mod'), 'utf8');
-  const version = new RegExp(`hashicorp/${NAME} v(\\S+)`).exec(goMod)?.[1] ?? '';
-  const platform = `${process.platform}_${ARCHITECTURES[process.arch] ?? process.arch}`;
-  const place = join(folder, ADDRESS, version, platform);
-  await mkdir(place, { recursive: true });
-  await copyFile(program, join(place, `${NAME}_v${version}`));
-  const file = join(folder, 'providers.tfrc');
-  await writeFile(
-    file,
-    `provider_installation {\n  filesystem_mirror {\n    path = "${folder}"\n  }\n}\n`,
-  );
-  return file;
-};
-
-const v1 = async (method: string, path: string, body?: object): Promise<unknown> => {
-  const response = await fetch(`${installation.http}/v1/${path}`, {
-    method,
-    headers: { 'x-service-token': rootToken },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok && response.status !== 404) throw new Error(`${path}: ${text}`);
-  return text === '' ? {} : JSON.parse(text);
-};
-
-const accessors = async (): Promise<ReadonlySet<string>> => {
-  const { data } = (await v1('LIST', 'auth/token/accessors')) as {
-    readonly data: { readonly keys: readonly string[] };
-  };
-  return new Set(data.keys);
-};
 
 /** The HCL of the recipe. */
 const configurationOf = async (): Promise<string> => {
@@ -82,74 +49,48 @@ const configurationOf = async (): Promise<string> => {
 
 const prepare = async (organization: string, name: string, configuration: string) => {
   const id = await createWorkspace(installation, organization, name, { 'auto-apply': true });
-  const variables = {
+  await runs.setVariables(id, {
     TFC_VAULT_PROVIDER_AUTH: 'true',
     TFC_VAULT_ADDR: installation.address,
     TFC_VAULT_AUTH_PATH: 'runs',
     TFC_VAULT_RUN_ROLE: 'acme',
     TFC_WORKLOAD_IDENTITY_AUDIENCE: 'shown',
-  };
-  for (const [key, value] of Object.entries(variables)) {
-    const attributes = { key, value, category: 'env' };
-    const data = { type: 'vars', attributes };
-    expect((await installation.call('POST', `/workspaces/${id}/vars`, { data })).status).toBe(201);
-  }
+  });
   await uploadConfiguration(installation, id, { 'main.tf': configuration });
   return id;
 };
 
 beforeAll(async () => {
-  installation = await install(async (folder) => {
-    const mirror = await folder('provider-mirror');
-    return {
-      KEELSON_RUNNER: 'true',
-      KEELSON_RUNNER_FOLDER: (runnerFolder = await folder('runner')),
-      KEELSON_RUNNER_CLI_CONFIG_FILE: await makeMirror(mirror),
-      KEELSON_RUNNER_READABLE_PATHS: mirror,
-    };
-  });
-  const firstRun = await readFile(join(installation.dataFolder, 'first-run.json'), 'utf8');
-  rootToken = (JSON.parse(firstRun) as { readonly root_token: string }).root_token;
-  await v1('POST', 'sys/mounts/pki', { type: 'pki' });
-  await v1('POST', 'pki/root/generate/internal', { common_name: 'Root of the test', ttl: '720h' });
-  await v1('POST', 'pki/roles/web', {
-    allowed_domains: 'example.com',
-    allow_subdomains: true,
-    ttl: '24h',
-  });
+  runs = await installWithProvider();
+  ({ installation } = runs);
+  await makeAuthority(runs, 'pki');
   const page = await readFile(new URL(`../../${PAGE}`, import.meta.url), 'utf8');
   const helpers = /```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
   const commands = `${helpers}\n${documentedCommands(PAGE, HEADING)}`;
-  const env = { ...process.env, K: installation.http, ROOT: rootToken };
+  const env = { ...process.env, K: installation.http, ROOT: runs.rootToken };
   await promisify(execFile)('bash', ['-ec', commands], { env, cwd: dirname(import.meta.dirname) });
 }, SLOW_MS);
 afterAll(() => installation[Symbol.asyncDispose]());
 
 test('gets it, and its tokens are gone afterwards', { timeout: SLOW_MS }, async () => {
-  const before = await accessors();
+  const before = await runs.accessors();
   const id = await prepare('acme', 'web', await configurationOf());
   const runId = await queueRun(installation, id);
   const status = await settledStatus(installation, runId);
   expect(`${status}\n${await logOf(installation, runId, 'apply')}`).toMatch(/^applied/);
-  const current = await installation.call('GET', `/workspaces/${id}/current-state-version`);
-  const state = await fetch(String(current.data.attributes['hosted-state-download-url']));
-  const { resources } = (await state.json()) as {
-    readonly resources: readonly {
-      readonly instances: readonly { readonly attributes: { readonly certificate: string } }[];
-    }[];
-  };
-  const certificate = new X509Certificate(resources[0]?.instances[0]?.attributes.certificate ?? '');
+  const { web = '' } = await certificatesOf(installation, id);
+  const certificate = new X509Certificate(web);
   expect(certificate.subjectAltName).toBe('DNS:web.example.com');
-  expect(await accessors()).toEqual(before);
+  expect(await runs.accessors()).toEqual(before);
 });
 
 test('is refused the role of another workspace', { timeout: SLOW_MS }, async () => {
-  const before = await accessors();
+  const before = await runs.accessors();
   const id = await prepare('acme', 'shop', await configurationOf());
   const runId = await queueRun(installation, id);
   expect(await settledStatus(installation, runId)).toBe('errored');
   expect(await logOf(installation, runId, 'apply')).toContain('permission denied');
-  expect(await accessors()).toEqual(before);
+  expect(await runs.accessors()).toEqual(before);
 });
 
 test('does not sign in for another organization', { timeout: SLOW_MS }, async () => {
@@ -189,24 +130,24 @@ describe('has no token left', { timeout: SLOW_MS }, () => {
   };
 
   test('once it was canceled', async () => {
-    const before = await accessors();
+    const before = await runs.accessors();
     const runId = await begin('canceled');
-    expect((await accessors()).size).toBe(before.size + 1);
+    expect((await runs.accessors()).size).toBe(before.size + 1);
     await installation.call('POST', `/runs/${runId}/actions/cancel`, {});
     expect(await settledStatus(installation, runId)).toMatch(/^(?:canceled|errored)$/);
-    expect(await accessors()).toEqual(before);
+    expect(await runs.accessors()).toEqual(before);
   });
 
   test('once its process was killed', async () => {
-    const before = await accessors();
+    const before = await runs.accessors();
     const runId = await begin('killed');
-    expect((await accessors()).size).toBe(before.size + 1);
-    for (const slot of await readdir(runnerFolder)) {
-      const file = join(runnerFolder, slot, 'occupation.json');
+    expect((await runs.accessors()).size).toBe(before.size + 1);
+    for (const slot of await readdir(runs.runnerFolder)) {
+      const file = join(runs.runnerFolder, slot, 'occupation.json');
       const { pid } = JSON.parse(await readFile(file, 'utf8')) as { readonly pid: number };
       process.kill(pid, 'SIGKILL');
     }
     expect(await settledStatus(installation, runId)).toBe('errored');
-    expect(await accessors()).toEqual(before);
+    expect(await runs.accessors()).toEqual(before);
   });
 });
