@@ -187,7 +187,9 @@ const methodsRpc = (
     aliasNames: mount === undefined ? [] : await lockoutsAt(lockouts, mount).listLocked(),
   }),
   unlockUser: async ({ mount, aliasName }) => {
-    if (mount !== undefined) await lockoutsAt(lockouts, mount).unlock(aliasName);
+    if (mount === undefined) return {};
+    const counted = methodOfType(methods, mount.type)?.toCountedName?.(aliasName) ?? aliasName;
+    await lockoutsAt(lockouts, mount).unlock(counted);
     return {};
   },
   renewLogin: async ({ mount, loginData, clientCertificates: certificates, isVerified }) => {

@@ -40,6 +40,8 @@ export interface AuthMethod {
   ): Promise<TokenSettings | undefined>;
   /** Name of the role with which a client signs in, for quotas; absent for a method without roles. */
   findLoginRole?(mount: MountScope, login: NamedLogin): Promise<string | undefined>;
+  /** The name by which failed logins of an alias are counted; its own name if absent. */
+  toCountedName?(aliasName: string): string;
   /** Removes what has expired in a mount. */
   tidy?(mount: MountScope): Promise<void>;
 }

@@ -19,7 +19,7 @@ import {
   verifyPerson,
 } from './authentication-operations.ts';
 import { configRoutes } from './config-routes.ts';
-import { type LdapConfig, toMountName } from './domain/ldap-config.ts';
+import { type LdapConfig, toCountedName, toMountName } from './domain/ldap-config.ts';
 import { configSetting, groupMappingRecords, userMappingRecords } from './ldap-records.ts';
 import { mappingRoutes, nameAt } from './mapping-routes.ts';
 
@@ -86,10 +86,12 @@ const loginRoutes = (parts: LdapParts, directory: DirectoryContext): Route[] =>
           const username = await nameAt(parts.store, mount, given);
           if (password === '')
             refuse('password cannot be of zero length when passwordless binds are being denied');
-          const person = await lockoutsAt(parts, mount).verifyUnlessLocked(username, async () => {
+          const verify = async () => {
             const found = await verifyPerson(directory, mount, config, { username, password });
             return { login: found.person, isKnown: found.isFound };
-          });
+          };
+          const counted = toCountedName(username);
+          const person = await lockoutsAt(parts, mount).verifyUnlessLocked(counted, verify);
           if (person === undefined) return refuse('ldap operation failed: failed to bind as user');
           const { groups, settings } = await rightsOf(
             parts,
@@ -140,6 +142,7 @@ export const ldapMethod = (parts: LdapParts): AuthMethod => {
   return {
     type: 'ldap',
     unauthenticatedPaths: ['login/*'],
+    toCountedName,
     routes: [
       ...loginRoutes(parts, directory),
       ...configRoutes(parts.store),

@@ -232,6 +232,23 @@ describe('a login', () => {
     expect(await logIn()).toEqual(IN);
   });
 
+  test.for([{}, { case_sensitive_names: true }])(
+    'counts all spellings that a directory may take for one name together with %j',
+    async (settings) => {
+      await configure(settings);
+      const spellings = ['ALICE', 'Alice', 'alic\u00e9', 'ali\u00adce', '\uff41lice'];
+      for (const name of spellings) expect(await logIn(name, 'wrong')).toEqual(WRONG);
+      expect(await logIn()).toEqual([403, 'permission denied']);
+      const { methods } = auth.service;
+      expect(await methods.listLockedUsers({ mount })).toEqual({ aliasNames: ['alice'] });
+      await methods.unlockUser({ mount, aliasName: 'Alice' });
+      expect(await logIn()).toEqual(IN);
+      for (const spaces of [' ', '  ', '   ', '\u00a0', ' \u200b '])
+        expect(await logIn(`some${spaces}body`, 'wrong')).toEqual(WRONG);
+      expect(await logIn('some body')).toEqual([403, 'permission denied']);
+    },
+  );
+
   test('needs a configuration', async () => {
     expect(await logIn()).toEqual([400, 'ldap backend not configured']);
   });

@@ -83,3 +83,15 @@ export const searchesPeople = ({ bindDn, discoversDn }: LdapConfig): boolean =>
 /** Names of people and groups as the mount compares them. */
 export const toMountName = ({ caseSensitiveNames }: LdapConfig, name: string): string =>
   caseSensitiveNames ? name : name.toLowerCase();
+
+/**
+ * One name for all spellings that some directory takes for the same (RFC 4518, and accents as Active Directory): by it
+ * failed logins are counted, so that nobody has more guesses by writing a name in other ways.
+ */
+export const toCountedName = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replaceAll(/[\p{M}\p{Cf}]/gu, '')
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll(/\s+/g, ' ');
