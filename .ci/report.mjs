@@ -104,6 +104,8 @@ export default class Report {
       this.#usedBefore.set(cpu.pid, cpu.seconds);
     }
     if (errorsOf(module).length > 0) this.#failed.push(fileOf(module));
+    // The end of a test is not always reported before that of its file.
+    for (const test of module.children.allTests()) this.#running.delete(test.id);
     this.#end(module.id);
   }
 

@@ -193,18 +193,19 @@ const methodsRpc = (
     return {};
   },
   renewLogin: async ({ mount, loginData, clientCertificates: certificates, isVerified }) => {
-    const settings =
+    const renewed =
       mount &&
       (await methodOfType(methods, mount.type)?.renew(
         mount,
         JSON.parse(loginData.toString()) as object as never,
         { certificates, isVerified },
       ));
-    if (settings === undefined)
+    if (renewed === undefined)
       throw new KeelsonError('request.invalid', {
         text: 'the token cannot be renewed: its login would be refused now',
       });
-    return { limits: toLimits(settings) };
+    const { settings, groups } = renewed;
+    return { limits: toLimits(settings), groups: groups && { names: [...groups] } };
   },
 });
 

@@ -21,6 +21,13 @@ export interface NamedLogin {
   readonly certificates: readonly Uint8Array[];
 }
 
+/** A login as its method would answer it now. */
+export interface RenewedLogin {
+  readonly settings: TokenSettings;
+  /** Names of the groups that the client is in now; absent where the method cannot know them without the credentials. */
+  readonly groups?: readonly string[];
+}
+
 export interface AuthMethod {
   /** Type of its mounts, and the first segment of the paths of `routes`. */
   readonly type: string;
@@ -30,14 +37,14 @@ export interface AuthMethod {
   readonly unauthenticatedPaths: readonly string[];
   readonly routes: readonly Route[];
   /**
-   * The limits of a token of a login as of now; undefined if the login would be refused.
+   * The login of a token as of now; undefined if it would be refused.
    * @param data of the login, as sys stored it
    */
   renew(
     mount: MountScope,
     data: JsonObject,
     client: RenewingClient,
-  ): Promise<TokenSettings | undefined>;
+  ): Promise<RenewedLogin | undefined>;
   /** Name of the role with which a client signs in, for quotas; absent for a method without roles. */
   findLoginRole?(mount: MountScope, login: NamedLogin): Promise<string | undefined>;
   /** The name by which failed logins of an alias are counted; its own name if absent. */

@@ -198,7 +198,7 @@ describe('the token of a login', () => {
 
   test('is bound to networks', async () => {
     const { logIn } = await withAlice({ token_bound_cidrs: '10.0.0.0/8' });
-    expect((await logIn()).status).toBe(403);
+    expect((await logIn()).status).toBe(400);
   });
 });
 

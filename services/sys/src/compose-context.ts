@@ -73,7 +73,7 @@ export const composeContext = (core: SysCore, others: OtherServices) => {
     administration,
     replication,
     countDamage,
-    loginLimits: createLoginRenewals(core.findMount, others.authMethods),
+    loginLimits: createLoginRenewals(core.logins, others.authMethods),
     build: {
       versions: { own: VERSION, compatible: parts.config.compatibleVersion },
       storageType: parts.storageType ?? 'sqlite',

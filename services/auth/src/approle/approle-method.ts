@@ -109,10 +109,11 @@ export const approleMethod = (parts: AppRoleParts): AuthMethod => ({
   type: 'approle',
   unauthenticatedPaths: ['login'],
   routes: [...loginRoutes(parts), ...roleRoutes(parts), ...secretIdRoutes(parts)],
-  renew: async (mount, { role }) =>
-    typeof role === 'string'
-      ? (await roleRecords(mount).find(parts.store, role))?.token
-      : undefined,
+  renew: async (mount, { role: name }) => {
+    const role =
+      typeof name === 'string' ? await roleRecords(mount).find(parts.store, name) : undefined;
+    return role && { settings: role.token };
+  },
   findLoginRole: async (mount, { path, parameters: { role_id: roleId } }) =>
     path === 'login' && typeof roleId === 'string'
       ? (await roleIdRecords(mount).find(parts.store, roleId))?.name

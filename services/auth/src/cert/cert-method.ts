@@ -144,12 +144,14 @@ export const certMethod = (parts: CertParts): AuthMethod => ({
     const role =
       typeof name === 'string' ? await roleRecords(mount).find(parts.store, name) : undefined;
     const config = (await configSetting(mount).find(parts.store)) ?? NEW_CERT_CONFIG;
-    if (role === undefined || isVerified || config.disablesBinding) return role?.token;
+    if (role === undefined) return undefined;
+    const renewed = { settings: role.token };
+    if (isVerified || config.disablesBinding) return renewed;
     if (certificates.length === 0) return undefined;
     const certificate = readPresented(certificates);
     return fingerprintOf(certificate) === fingerprint &&
       (await isGoodFor(parts, mount, role, certificate))
-      ? role.token
+      ? renewed
       : undefined;
   },
 });

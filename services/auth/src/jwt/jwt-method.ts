@@ -105,7 +105,8 @@ export const jwtMethod = (parts: JwtParts): AuthMethod => {
         const { isAtWork } = await runs.findPhase({ runId, phase });
         if (!isAtWork) return undefined;
       }
-      return (await findRole(store, mount, role))?.token;
+      const found = await findRole(store, mount, role);
+      return found && { settings: found.token };
     },
     tidy: (mount) => browserLogins.tidy(mount),
   };

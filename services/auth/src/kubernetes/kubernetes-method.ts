@@ -114,7 +114,7 @@ export const kubernetesMethod = (parts: KubernetesParts): AuthMethod => {
       const binding = bindingOf(role, account);
       // The labels of the namespace were compared with the selector that the role had then.
       const isGranted = binding === 'by-labels' && role.namespaceSelector === selector;
-      return binding === 'bound' || isGranted ? role.token : undefined;
+      return binding === 'bound' || isGranted ? { settings: role.token } : undefined;
     },
   };
 };

@@ -153,7 +153,9 @@ export const ldapMethod = (parts: LdapParts): AuthMethod => {
       if (config === undefined || typeof data['user'] !== 'string') return undefined;
       const groups = await renewalGroups(directory, mount, config, data);
       if (groups === undefined) return undefined;
-      return (await rightsOf(parts, mount, config, data['user'], groups)).settings;
+      const rights = await rightsOf(parts, mount, config, data['user'], groups);
+      // Those of the login may be older than what a later login has reported.
+      return config.bindDn === '' ? { settings: rights.settings } : rights;
     },
   };
 };

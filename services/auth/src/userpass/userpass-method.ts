@@ -165,6 +165,8 @@ export const userpassMethod = (parts: UserPassParts): AuthMethod => ({
   type: 'userpass',
   unauthenticatedPaths: ['login/*'],
   routes: [...loginRoutes(parts), ...userRoutes(parts)],
-  renew: async (mount, { user }) =>
-    typeof user === 'string' ? (await findUser(parts.store, mount, user))?.token : undefined,
+  renew: async (mount, { user: name }) => {
+    const user = typeof name === 'string' ? await findUser(parts.store, mount, name) : undefined;
+    return user && { settings: user.token };
+  },
 });

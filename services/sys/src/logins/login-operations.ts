@@ -8,7 +8,7 @@ import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { LoginRequest } from '@keelson/proto/sys/v1/logins';
 import type { RpcService } from '@keelson/rpc';
 import type { LoginAlias } from '../identity/domain/entity.ts';
-import { findEntity } from '../identity/entity-records.ts';
+import { findEntity, findEntityOrMerged, listAliasesOf } from '../identity/entity-records.ts';
 import { findLoginEntity, provideLoginEntity } from '../identity/login-entity-operations.ts';
 import type { Constraint } from '../mfa/enforcement-operations.ts';
 import { findConstraints } from '../mfa/enforcement-operations.ts';
@@ -232,7 +232,7 @@ export const finishLogin = async (
       text: 'mfa_request_id is unknown or older than five minutes: sign in again',
     });
   const mount = (await context.findMount(request.mountUuid)) ?? noMount();
-  const { limits } = await methods.renewLogin({
+  const { limits, groups } = await methods.renewLogin({
     mount,
     loginData: request.loginData,
     clientCertificates: [],
@@ -242,7 +242,12 @@ export const finishLogin = async (
     throw new KeelsonError('sys.permission_denied');
   // The credentials of the first factor may have had networks of their own, which the method does not know any more.
   const boundCidrs = [...boundByBoth(limits.boundCidrs, request.limits.boundCidrs)];
-  const now = { ...request, limits: { ...limits, boundCidrs }, remoteAddress };
+  const now = {
+    ...request,
+    limits: { ...limits, boundCidrs },
+    groupAliases: groups?.names ?? request.groupAliases,
+    remoteAddress,
+  };
   return logIn(context, now, { requestId: id, byMethod });
 };
 
@@ -253,26 +258,50 @@ export interface PendingAnswer {
   readonly remoteAddress: string;
 }
 
-/** The limits of a renewal: those that the method of the login says now, and those of its mount. */
+/**
+ * Stores the groups that a method reports when it renews the token of an entity, as the entity's next login would.
+ * @throws KeelsonError `replication.not_ready` where they have changed and the primary cannot be reached
+ */
+const storeGroups = async (
+  context: LoginContext,
+  mount: MountRecord,
+  { namespaceId, id }: EntityRef,
+  groups: readonly string[],
+): Promise<void> => {
+  const { store } = context.tokens;
+  const entity = await findEntityOrMerged(store, namespaceId, id);
+  const aliases = entity === undefined ? [] : await listAliasesOf(store, entity);
+  const alias = aliases.find(({ mountUuid }) => mountUuid === mount.uuid);
+  if (alias === undefined) return;
+  const reported = { name: alias.name, metadata: alias.metadata, groups };
+  if ((await findLoginEntity(store, mount, reported)) !== undefined) return;
+  const provide = await aliasProvider(context, mount, reported);
+  await retryableAtRoleChange(() => store.transact(provide));
+};
+
+/**
+ * The limits of a renewal: those that the method of the login says now, and those of its mount. The groups that the
+ * method knows by then count from the next request on.
+ */
 export const createLoginRenewals =
-  (
-    findMount: LoginContext['findMount'],
-    methods: RpcService<typeof AuthMethodsDefinition> | undefined,
-  ) =>
+  (context: LoginContext, methods: RpcService<typeof AuthMethodsDefinition> | undefined) =>
   async (
-    { login, policies }: TokenEntry,
+    { login, policies, entity }: TokenEntry,
     certificates: readonly Buffer[],
   ): Promise<RenewalLimits | undefined> => {
     if (login === undefined) return undefined;
-    const mount = (await findMount(login.mountUuid)) ?? noMount();
+    const mount = (await context.findMount(login.mountUuid)) ?? noMount();
     if (methods === undefined) return noMount();
-    const { limits } = await methods.renewLogin({
+    const { limits, groups } = await methods.renewLogin({
       mount,
       loginData: Buffer.from(login.dataBase64, 'base64'),
       clientCertificates: [...certificates],
       isVerified: false,
     });
     if (limits === undefined) return refuse('lease is not renewable');
+    const record = (await context.mounts()).findByUuid(login.mountUuid);
+    if (groups !== undefined && entity !== undefined && record !== undefined)
+      await storeGroups(context, record, entity, groups.names);
     if (decidePolicies(limits).join() !== policies.join())
       return refuse('policies have changed, not renewing');
     return {

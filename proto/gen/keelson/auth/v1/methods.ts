@@ -29,7 +29,16 @@ export interface RenewLoginRequest {
 }
 
 export interface RenewLoginResponse {
-  limits: LoginLimits | undefined;
+  limits:
+    | LoginLimits
+    | undefined;
+  /** Groups that the client is in now; absent where the method cannot know them without the credentials. */
+  groups: GroupAliases | undefined;
+}
+
+export interface GroupAliases {
+  /** As LoginRequest.group_aliases. */
+  names: string[];
 }
 
 export interface FindLoginRoleRequest {
@@ -146,13 +155,16 @@ export const RenewLoginRequest: MessageFns<RenewLoginRequest> = {
 };
 
 function createBaseRenewLoginResponse(): RenewLoginResponse {
-  return { limits: undefined };
+  return { limits: undefined, groups: undefined };
 }
 
 export const RenewLoginResponse: MessageFns<RenewLoginResponse> = {
   encode(message: RenewLoginResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.limits !== undefined) {
       LoginLimits.encode(message.limits, writer.uint32(10).fork()).join();
+    }
+    if (message.groups !== undefined) {
+      GroupAliases.encode(message.groups, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -176,6 +188,60 @@ export const RenewLoginResponse: MessageFns<RenewLoginResponse> = {
             }
 
             message.limits = LoginLimits.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.groups = GroupAliases.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGroupAliases(): GroupAliases {
+  return { names: [] };
+}
+
+export const GroupAliases: MessageFns<GroupAliases> = {
+  encode(message: GroupAliases, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.names) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GroupAliases {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGroupAliases();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.names.push(reader.string());
             continue;
           }
         }

@@ -32,7 +32,7 @@ export interface LoginRequest {
   aliasMetadata: { [key: string]: string };
   /**
    * Names of the groups that the client is in, as the method knows them. Those that are aliases of groups at the mount
-   * count until the next login.
+   * count until the next login, or a renewal at which the method knows others.
    */
   groupAliases: string[];
   /** Passcodes that came with the login, each after the id or name of its method and a colon. */
