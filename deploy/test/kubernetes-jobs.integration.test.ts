@@ -10,6 +10,8 @@
  * | code of a run looks for the phase | it finds no Secret, and no token of the agent's pool                       |
  * | a pod ends without a report      | the run is errored, with the reason in its log                             |
  * | the agent is stopped twice       | the pod gets a signal, and the run ends                                    |
+ * | a run signs in                   | the log has none of its tokens, and none is left at the end of the phase   |
+ * | it is stopped meanwhile          | its token is revoked as well                                               |
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -58,6 +60,9 @@ const started = new AsyncDisposableStack();
 let folder: string;
 let cluster: StandInCluster;
 let call: (method: string, path: string, body?: unknown) => Promise<unknown>;
+/** Calls the secrets API as root. */
+let v1: (method: string, path: string, body?: object) => Promise<unknown>;
+let signsIn: Readonly<Record<string, string>>;
 let pool: Resource;
 let agentSettings: Readonly<Record<string, string>>;
 
@@ -68,6 +73,26 @@ const create = async (
   relationships = {},
 ): Promise<Resource> =>
   (await call('POST', path, { data: { type, attributes, relationships } })) as Resource;
+
+/** A method with which runs of the organization sign in. */
+const acceptRuns = async (): Promise<void> => {
+  await v1('POST', 'sys/auth/runs', { type: 'jwt' });
+  await v1('POST', 'auth/runs/config', { keelson_runs: true });
+  await v1('POST', 'auth/runs/role/acme', {
+    role_type: 'jwt',
+    bound_audiences: 'vault.workload.identity',
+    bound_claims: { terraform_organization_name: 'acme' },
+    user_claim: 'terraform_full_workspace',
+    token_ttl: '20m',
+  });
+};
+
+const accessors = async (): Promise<readonly string[]> => {
+  const { data: found } = (await v1('LIST', 'auth/token/accessors')) as {
+    readonly data: { readonly keys: readonly string[] };
+  };
+  return found.keys.toSorted();
+};
 
 beforeAll(async () => {
   const terraform = await findBinary('terraform', 'terraform');
@@ -87,6 +112,23 @@ beforeAll(async () => {
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return text === '' ? undefined : (JSON.parse(text) as { readonly data: unknown }).data;
+  };
+  v1 = async (method, path, body) => {
+    const response = await fetch(`${keelson.http}/v1/${path}`, {
+      method,
+      headers: { 'x-service-token': keelson.rootToken },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  };
+  await acceptRuns();
+  signsIn = {
+    TFC_VAULT_PROVIDER_AUTH: 'true',
+    TFC_VAULT_ADDR: keelson.http,
+    TFC_VAULT_AUTH_PATH: 'runs',
+    TFC_VAULT_RUN_ROLE: 'acme',
   };
   await create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
   pool = await create('/organizations/acme/agent-pools', 'agent-pools', { name: 'pool' });
@@ -125,13 +167,19 @@ const startAgent = () => {
 };
 
 /** Starts a run of a configuration. @returns the workspace */
-const startRun = async (name: string, configuration: string): Promise<Resource> => {
+const startRun = async (
+  name: string,
+  configuration: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Resource> => {
   const workspace = await create('/organizations/acme/workspaces', 'workspaces', {
     name,
     'execution-mode': 'agent',
     'agent-pool-id': pool.id,
     'auto-apply': true,
   });
+  for (const [key, value] of Object.entries(variables))
+    await create(`/workspaces/${workspace.id}/vars`, 'vars', { key, value, category: 'env' });
   const files = join(folder, name);
   await mkdir(files);
   await writeFile(join(files, 'main.tf'), configuration);
@@ -254,16 +302,45 @@ output "one" { value = terraform_data.one.output }
     await expect.poll(() => cluster.present()).toEqual([]);
   });
 
-  test('an agent that is stopped twice stops the pod, whose run ends with a reason', async () => {
+  test('a run signs in from its pod, its log hides the tokens, and they are revoked', async () => {
+    const before = await accessors();
+    const agent = startAgent();
+    const workspace = await startRun(
+      'signs-in',
+      `resource "terraform_data" "one" {
+  provisioner "local-exec" {
+    command = "env | grep -E 'TOKEN|VAULT_ADDR'; cat ../credentials/VAULT/token"
+  }
+}
+`,
+      { ...signsIn, TFC_WORKLOAD_IDENTITY_AUDIENCE: 'shown' },
+    );
+    await untilRunIs(workspace, 'applied');
+    const log = await logOf(workspace, 'apply');
+    expect(log).toContain('VAULT_TOKEN=(sensitive value)');
+    expect(log).toContain('TFC_WORKLOAD_IDENTITY_TOKEN=(sensitive value)');
+    expect(log).toContain(`VAULT_ADDR=${signsIn['TFC_VAULT_ADDR']}`);
+    expect(log).toMatch(/\(local-exec\): \(sensitive value\)/);
+    expect(log).not.toMatch(/hvs\.|eyJ/);
+    expect(await accessors()).toEqual(before);
+    agent.child.kill('SIGTERM');
+    await agent.ended;
+    await expect.poll(() => cluster.present()).toEqual([]);
+  });
+
+  test('an agent that is stopped twice stops the pod, whose run ends with a reason and no token', async () => {
+    const before = await accessors();
     const agent = startAgent();
     const workspace = await startRun(
       'stopped',
       'resource "terraform_data" "one" {\n  provisioner "local-exec" { command = "exec sleep 600" }\n}\n',
+      signsIn,
     );
     await vi.waitFor(
       async () => expect(await logOf(workspace, 'apply')).toContain('Provisioning with'),
       { timeout: 120_000, interval: 300 },
     );
+    expect(await accessors()).toHaveLength(before.length + 1);
     agent.child.kill('SIGTERM');
     agent.child.kill('SIGINT');
     await agent.ended;
@@ -271,6 +348,7 @@ output "one" { value = terraform_data.one.output }
     expect(await logOf(workspace, 'apply')).toContain(
       'The pod of this run was stopped before the phase had ended.',
     );
+    expect(await accessors()).toEqual(before);
     await expect.poll(() => cluster.present()).toEqual([]);
   });
 });
