@@ -57,11 +57,19 @@ export const signInSettingsRoutes = (context: IdentityContext): Route[] => {
                 `needs another KEELSON_PUBLIC_URL: ${obstacle}`,
               ),
             ]);
+          const passwordsEnabled = given['passwords-enabled'] ?? before.passwordsEnabled;
           const after = {
+            ...before,
             ...(passkeysEnabled && { challengeKey }),
             ...(before.challengeKey !== undefined && { challengeKey: before.challengeKey }),
-            passwordsEnabled: given['passwords-enabled'] ?? before.passwordsEnabled,
+            passwordsEnabled,
             passkeysEnabled,
+            ...(before.passwordsEnabled &&
+              !passwordsEnabled && {
+                passwordGeneration: (before.passwordGeneration ?? 0) + 1,
+              }),
+            ...(before.passkeysEnabled &&
+              !passkeysEnabled && { passkeyGeneration: (before.passkeyGeneration ?? 0) + 1 }),
             sessionMinutes: given['session-minutes'] ?? before.sessionMinutes,
           };
           signInSettings.write(tx, [SITE_KEY], after);

@@ -50,7 +50,10 @@ const ATTRIBUTES = Type.Object({
 
 const UPDATE = resourceBody('sso-settings', ATTRIBUTES);
 
-const changed = (before: SsoSettings, given: Static<typeof ATTRIBUTES>): SsoSettings => ({
+const changed = (
+  before: SsoSettings,
+  given: Static<typeof ATTRIBUTES>,
+): Omit<SsoSettings, 'stateKey' | 'generation'> => ({
   enabled: given.enabled ?? before.enabled,
   title: given.title ?? before.title,
   issuer: given.issuer ?? before.issuer,
@@ -67,13 +70,21 @@ const changed = (before: SsoSettings, given: Static<typeof ATTRIBUTES>): SsoSett
   createsUsers: given['creates-users'] ?? before.createsUsers,
   linksUsers: given['links-users'] ?? before.linksUsers,
   hasTwoFactor: given['two-factor'] ?? before.hasTwoFactor,
-  stateKey: before.stateKey,
 });
+
+/** Whether the sessions of the provider end: it is off, another one, or knows the site as another client. */
+const endsSessions = (before: SsoSettings, after: ReturnType<typeof changed>): boolean =>
+  (before.enabled && !after.enabled) ||
+  before.issuer !== after.issuer ||
+  before.clientId !== after.clientId;
 
 const isWebAddress = (address: string): boolean =>
   URL.canParse(address) && ['https:', 'http:'].includes(new URL(address).protocol);
 
-const faultsOf = (settings: SsoSettings, publicUrl: string | undefined): readonly Violation[] => {
+const faultsOf = (
+  settings: ReturnType<typeof changed>,
+  publicUrl: string | undefined,
+): readonly Violation[] => {
   if (settings.issuer !== '' && !isWebAddress(settings.issuer))
     return [attributeViolation('issuer', 'must be an address of the web')];
   if (!settings.enabled) return [];
@@ -126,8 +137,11 @@ export const ssoSettingsRoutes = ({ store, publicUrl }: IdentityContext): Route[
         const settings = await store.transact(async (tx) => {
           await requireSiteAdmin(tx, principal);
           const before = (await findSsoSettings(tx)) ?? { ...DEFAULT_SSO_SETTINGS, stateKey };
-          const after = changed(before, body.data.attributes);
-          refuseInvalid(faultsOf(after, publicUrl));
+          const next = changed(before, body.data.attributes);
+          refuseInvalid(faultsOf(next, publicUrl));
+          const after = endsSessions(before, next)
+            ? { ...next, stateKey, generation: (before.generation ?? 0) + 1 }
+            : { ...before, ...next };
           ssoSettings.write(tx, [SITE_KEY], after);
           return after;
         });

@@ -19,6 +19,7 @@ import {
   type IssuedToken,
   issueToken,
   removeToken,
+  type TokenInput,
   type TokenOwner,
 } from '../tokens/token-operations.ts';
 
@@ -57,14 +58,19 @@ export interface LinkMails {
   onSent?(tx: Transaction, id: string, nowMs: number): Promise<void>;
 }
 
-/** The code of a link, which ends with it. @param lifetimeMs `LINK_DAYS` if absent */
+/** The code of a link, which ends with it. @param given in place of `LINK_DAYS`, and in addition */
 export const issueCode = (
   tx: Transaction,
   owner: TokenOwner,
   nowMs: number,
-  lifetimeMs = LINK_DAYS * DAY_MS,
-): Promise<IssuedToken> =>
-  issueToken(tx, owner, { description: 'link', expiresAtMs: nowMs + lifetimeMs }, null, nowMs);
+  {
+    lifetimeMs = LINK_DAYS * DAY_MS,
+    ...given
+  }: Pick<TokenInput, 'signInGeneration'> & { readonly lifetimeMs?: number } = {},
+): Promise<IssuedToken> => {
+  const input = { description: 'link', expiresAtMs: nowMs + lifetimeMs, ...given };
+  return issueToken(tx, owner, input, null, nowMs);
+};
 
 /** Why no mail is sent: the missing settings. Undefined where one is. */
 export const obstacleToMail = ({ mailer, publicUrl }: IdentityContext): string | undefined => {

@@ -3,6 +3,7 @@ import { lockoutShape, passcodeUseShape } from '@keelson/credentials';
 import { collection, type Reads } from '@keelson/storage';
 import { nullable, type Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
+import type { SignInWays } from './domain/session-life.ts';
 import {
   DEFAULT_SIGN_IN_SETTINGS,
   type SignInSettings,
@@ -71,8 +72,17 @@ export const passcodeUses = collection('passcode-uses', {
 /** The site's provider of identities. The one record has the key `site`. */
 export const ssoSettings = collection('sso-settings', {
   scope: 'shared',
-  version: 1,
   shape: ssoSettingsShape,
+  version: 2,
+  upgrades: {
+    2: {
+      up: (settings) => settings,
+      down: (settings) => {
+        const { generation: _, ...older } = settings;
+        return older;
+      },
+    },
+  },
 });
 
 /** Digest of issuer and subject -> the user of that person. */
@@ -94,8 +104,17 @@ export const usedSsoStates = collection('used-sso-states', {
 /** The one record has the key `site`. */
 export const signInSettings = collection('sign-in-settings', {
   scope: 'shared',
-  version: 1,
   shape: signInSettingsShape,
+  version: 2,
+  upgrades: {
+    2: {
+      up: (settings) => settings,
+      down: (settings) => {
+        const { passwordGeneration: _, passkeyGeneration: __, ...older } = settings;
+        return older;
+      },
+    },
+  },
 });
 export const SITE_KEY = 'site';
 
@@ -103,10 +122,16 @@ export const SITE_KEY = 'site';
 export const findSsoSettings = (reads: Reads): Promise<SsoSettings | undefined> =>
   ssoSettings.find(reads, SITE_KEY);
 
+/** How people sign in to this site at this moment. */
+export const findSignInWays = async (reads: Reads): Promise<SignInWays> => {
+  const [settings, sso] = await Promise.all([findSignInSettings(reads), findSsoSettings(reads)]);
+  return { settings, sso };
+};
+
 /** Whether people sign in to this site without a token that somebody gave them. */
 export const hasSignIn = async (reads: Reads): Promise<boolean> => {
-  const { passwordsEnabled, passkeysEnabled } = await findSignInSettings(reads);
-  return passwordsEnabled || passkeysEnabled || (await findSsoSettings(reads))?.enabled === true;
+  const { settings, sso } = await findSignInWays(reads);
+  return settings.passwordsEnabled || settings.passkeysEnabled || sso?.enabled === true;
 };
 
 export const findSignInSettings = async (reads: Reads): Promise<SignInSettings> =>

@@ -5,7 +5,7 @@ import { type ApiToken, apiTokenShape } from './domain/token.ts';
 /** Keyed by the token's hash. */
 export const tokenRecords = collection('tokens', {
   scope: 'shared',
-  version: 2,
+  version: 3,
   shape: apiTokenShape,
   owner: [
     { kind: 'user', by: 'ownerId' },
@@ -17,7 +17,16 @@ export const tokenRecords = collection('tokens', {
   ],
   index: ['id', 'ownerId'],
   // An older release would look for the owner of a token for an audit trail, and answer each such request with 500.
-  upgrades: { 2: { up: (token) => token, down: (token) => token } },
+  upgrades: {
+    2: { up: (token) => token, down: (token) => token },
+    3: {
+      up: (token) => token,
+      down: (token) => {
+        const { signInGeneration: _, ...older } = token;
+        return older;
+      },
+    },
+  },
 });
 
 /** A token by its id; undefined after its deletion. The caller checks whether it has expired. */

@@ -97,7 +97,10 @@ export const PASSWORD_MAILS: LinkMails = {
       !isExpired(token, nowMs) && nowMs < token.createdAtMs + PAUSE_MS;
     if (former.some(isRecent)) return undefined;
     for (const { id } of former) await removeToken(tx, id);
-    const { token, text } = await issueCode(tx, owner, nowMs, LINK_MINUTES * MINUTE_MS);
+    const { token, text } = await issueCode(tx, owner, nowMs, {
+      lifetimeMs: LINK_MINUTES * MINUTE_MS,
+      signInGeneration: (await findSignInSettings(tx)).passwordGeneration ?? 0,
+    });
     return {
       codeId: token.id,
       mail: {

@@ -4,8 +4,8 @@ import type { ApiToken, TokenOwnerKind } from '../model/domain/token.ts';
 
 /** The principal that one kind of token authenticates, and who may manage such tokens. */
 export interface TokenOwnerRules {
-  /** The principal of the token; undefined when its owner has been deleted. */
-  findPrincipal(reads: Reads, token: ApiToken): Promise<Principal | undefined>;
+  /** The principal of the token; undefined when its owner has been deleted, or it has ended. */
+  findPrincipal(reads: Reads, token: ApiToken, nowMs: number): Promise<Principal | undefined>;
   /** @throws KeelsonError `workspace.not_found` unless the caller may manage the owner's tokens */
   requireManager(reads: Reads, principal: Principal, ownerId: string): Promise<void>;
 }

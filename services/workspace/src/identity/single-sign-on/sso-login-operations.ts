@@ -19,7 +19,7 @@ import {
   stateDigest,
 } from '@keelson/openid/sealed-state';
 import type { Outbound } from '@keelson/outbound';
-import type { Store, TransactOptions } from '@keelson/storage';
+import type { Reads, Store, TransactOptions } from '@keelson/storage';
 import { findSsoSettings, usedSsoStates } from '../model/credential-records.ts';
 import type { SsoSettings } from '../model/domain/sso-settings.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
@@ -66,8 +66,8 @@ interface Discovered {
 }
 
 /** @throws KeelsonError `workspace.sso_off` */
-const requireSettings = async ({ store }: IdentityContext): Promise<SsoSettings> => {
-  const settings = await findSsoSettings(store);
+const requireSettings = async (reads: Reads): Promise<SsoSettings> => {
+  const settings = await findSsoSettings(reads);
   if (settings?.enabled !== true) throw new KeelsonError('workspace.sso_off');
   return settings;
 };
@@ -83,7 +83,7 @@ export class SsoLogins {
 
   /** @returns the address of the provider to which the browser goes */
   async begin(clientNonce: string): Promise<string> {
-    const settings = await requireSettings(this.#context);
+    const settings = await requireSettings(this.#context.store);
     const { clock, publicUrl } = this.#context;
     // Requests name the host themselves, and could send codes elsewhere.
     if (publicUrl === undefined) throw new KeelsonError('workspace.sso_off');
@@ -104,7 +104,7 @@ export class SsoLogins {
 
   /** A session of the person who has come back. @throws KeelsonError `workspace.sso_refused` */
   async finish(answer: SsoAnswer): Promise<IssuedToken> {
-    const settings = await requireSettings(this.#context);
+    const settings = await requireSettings(this.#context.store);
     const { store, clock } = this.#context;
     const key = Buffer.from(settings.stateKey, 'base64');
     const login =
@@ -126,6 +126,8 @@ export class SsoLogins {
     const person = personOf(claims, userInfo, settings) ?? refuse('the provider has named nobody');
     return store.transact(async (tx) => {
       const nowMs = clock.nowMs();
+      const { stateKey } = await requireSettings(tx);
+      if (stateKey !== settings.stateKey) refuse('the settings of the site have changed meanwhile');
       const user = await requireSsoUser(tx, settings, person, nowMs);
       if (settings.groupsClaim !== '') await followGroups(tx, user.id, person.groups, nowMs);
       return issueSession(tx, user.id, answer.userAgent, nowMs, {

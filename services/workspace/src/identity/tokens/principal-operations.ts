@@ -14,7 +14,7 @@ const toCurrentPrincipal = async (
 ): Promise<Principal | undefined> =>
   token === undefined || isExpired(token, nowMs)
     ? undefined
-    : owners[token.ownerKind].findPrincipal(reads, token);
+    : owners[token.ownerKind].findPrincipal(reads, token, nowMs);
 
 /** The principal that a token authenticates; undefined when it is unknown, expired or without an owner. */
 export const findPrincipal = async (

@@ -18,6 +18,7 @@ export interface TokenInput {
   readonly isPasskey?: true;
   readonly hasTwoFactors?: true;
   readonly hasOneFactor?: true;
+  readonly signInGeneration?: number;
 }
 
 export interface TokenOwner {
@@ -58,6 +59,7 @@ export const issueToken = async (
     ...(given.isPasskey && { isPasskey: true }),
     ...(given.hasTwoFactors && { hasTwoFactors: true }),
     ...(given.hasOneFactor && { hasOneFactor: true }),
+    ...(given.signInGeneration !== undefined && { signInGeneration: given.signInGeneration }),
   };
   await tokenRecords.write(tx, [hashToken(text)], token);
   return { token, text };

@@ -5,8 +5,9 @@ import { notFound } from '../../base/not-found.ts';
 import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
 import { requireOrganizationOf } from '../access/organization-access-operations.ts';
 import { requireTeam } from '../access/team-access.ts';
-import { findSignInSettings, findSsoSettings } from '../model/credential-records.ts';
+import { findSignInWays } from '../model/credential-records.ts';
 import type { Organization } from '../model/domain/organization.ts';
+import { isOfPresent, isSessionOpen } from '../model/domain/session-life.ts';
 import type { ApiToken } from '../model/domain/token.ts';
 import { livesTooLong } from '../model/domain/token-lifetime.ts';
 import { organizationRecords } from '../model/organization-records.ts';
@@ -50,17 +51,13 @@ const user: TokenOwnerRules = {
   },
 };
 
-const isPermitted = async (reads: Reads, token: ApiToken): Promise<boolean> => {
-  if (token.isSingleSignOn === true) return (await findSsoSettings(reads))?.enabled === true;
-  const { passwordsEnabled, passkeysEnabled } = await findSignInSettings(reads);
-  return token.isPasskey === true ? passkeysEnabled : passwordsEnabled;
-};
-
 /** It ends when users may no longer sign in as it was made. */
 const session: TokenOwnerRules = {
   ...user,
-  findPrincipal: async (reads, token) =>
-    (await isPermitted(reads, token)) ? user.findPrincipal(reads, token) : undefined,
+  findPrincipal: async (reads, token, nowMs) =>
+    isSessionOpen(token, await findSignInWays(reads), nowMs)
+      ? user.findPrincipal(reads, token, nowMs)
+      : undefined,
 };
 
 const team: TokenOwnerRules = {
@@ -95,10 +92,10 @@ const ofOrganization = (kind: 'organization' | 'audit-trail'): TokenOwnerRules =
 /** The code of a one-time link, which nobody manages, and whose principal only follows the link. */
 const linkOwner = (
   kind: 'invitation' | 'email-confirmation' | 'password-reset',
-  isOpen: (reads: Reads, ownerId: string) => Promise<boolean>,
+  isOpen: (reads: Reads, ownerId: string, token: ApiToken) => Promise<boolean>,
 ): TokenOwnerRules => ({
   findPrincipal: async (reads, token) =>
-    (await isOpen(reads, token.ownerId))
+    (await isOpen(reads, token.ownerId, token))
       ? {
           kind,
           id: token.ownerId,
@@ -127,10 +124,10 @@ const emailConfirmation = linkOwner('email-confirmation', async (reads, id) => {
 });
 
 /** It ends with the next one, when it is used, and when users may have no passwords. */
-const passwordReset = linkOwner('password-reset', async (reads, userId) => {
+const passwordReset = linkOwner('password-reset', async (reads, userId, token) => {
   const found = await userRecords.find(reads, userId);
-  const { passwordsEnabled } = await findSignInSettings(reads);
-  return passwordsEnabled && found !== undefined && found.isSuspended !== true;
+  const isPresent = isOfPresent(token, await findSignInWays(reads));
+  return isPresent && found !== undefined && found.isSuspended !== true;
 });
 
 /** Owners that this module defines. */

@@ -10,6 +10,10 @@ export const signInSettingsShape = Type.Object({
   challengeKey: Type.Optional(Type.String()),
   /** Time from a sign-in to its end. */
   sessionMinutes: Type.Number(),
+  /** How often passwords were switched off, which ends sessions and links of generations before; absent for never. */
+  passwordGeneration: Type.Optional(Type.Number()),
+  /** The same for passkeys. */
+  passkeyGeneration: Type.Optional(Type.Number()),
 });
 /** How people sign in to the workspace API without a token that somebody gave them. */
 export type SignInSettings = Shaped<typeof signInSettingsShape>;

@@ -22,8 +22,10 @@ export const ssoSettingsShape = Type.Object({
   linksUsers: Type.Boolean(),
   /** Whether the provider asks for a second factor, so that organizations need not. */
   hasTwoFactor: Type.Boolean(),
-  /** Encrypts sign-ins that are under way; base64. */
+  /** Encrypts sign-ins that are under way; base64. Another one for each generation. */
   stateKey: Type.String(),
+  /** How often the provider was switched off, or became another one or another client of it; absent for never. */
+  generation: Type.Optional(Type.Number()),
 });
 /** The site's provider of identities, by OpenID Connect. */
 export type SsoSettings = Shaped<typeof ssoSettingsShape>;

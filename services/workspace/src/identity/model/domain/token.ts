@@ -37,6 +37,8 @@ export const apiTokenShape = Type.Object({
   isPasskey: Type.Optional(Type.Boolean()),
   /** Whether the sign-in that has begun a session proved two factors by itself, whatever the account has. */
   hasTwoFactors: Type.Optional(Type.Boolean()),
+  /** Generation of the way of signing in that a session, or a link for a new password, belongs to; absent for 0. */
+  signInGeneration: Type.Optional(Type.Number()),
   /** Whether an API token was made by somebody who had come with one factor alone, whatever the account has. */
   hasOneFactor: Type.Optional(Type.Boolean()),
 });
