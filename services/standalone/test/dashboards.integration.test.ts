@@ -98,7 +98,10 @@ test.for(LISTS)('%s are shown with the fields that are asked for', async ([type,
 
 test('too many requests are told when to come again', async () => {
   const limitedFolder = join(folder.path, 'limited');
-  const limited = await startKeelson({ dataFolder: limitedFolder });
+  const limited = await startKeelson({
+    dataFolder: limitedFolder,
+    env: { KEELSON_RATE_LIMIT: '4' },
+  });
   try {
     const asked = await Promise.all(
       Array.from({ length: 100 }, () =>
