@@ -14,7 +14,8 @@ export type LoadName =
   | 'read a role'
   | 'list 100 roles'
   | 'look the own token up'
-  | 'create a token';
+  | 'create a token'
+  | 'log in by AppRole';
 
 type Loads = Readonly<Record<LoadName, Omit<HttpLoad, 'url'>>>;
 
@@ -61,6 +62,25 @@ const workspaceLoads = async (side: LoadedServer, run: string, workspaces: numbe
   } as const;
 };
 
+/** The path of a login by AppRole at a new mount, and its body. */
+const prepareLogin = async (
+  side: LoadedServer,
+  run: string,
+): Promise<{ readonly path: string; readonly body: string }> => {
+  const mount = `auth/bench-${run}`;
+  const ask = async (method: string, path: string, body?: object) => {
+    const text = await (await askV1(side, method, `${mount}/role/bench${path}`, body)).text();
+    return text === '' ? {} : (JSON.parse(text) as { readonly data: object }).data;
+  };
+  await askV1(side, 'POST', `sys/${mount}`, { type: 'approle' });
+  await ask('POST', '', { token_policies: 'default', token_ttl: '1h' });
+  const credentials = {
+    ...(await ask('GET', '/role-id')),
+    ...(await ask('POST', '/secret-id', {})),
+  };
+  return { path: `${mount}/login`, body: JSON.stringify(credentials) };
+};
+
 /** Loads of the API of secrets, on a new mount with a hundred roles. */
 const secretsLoads = async (side: LoadedServer, run: string) => {
   const mount = `bench-${run}`;
@@ -71,6 +91,7 @@ const secretsLoads = async (side: LoadedServer, run: string) => {
   for (const role of roles)
     await askV1(side, 'POST', role, { allow_any_name: true, key_type: 'ec' });
   const headers = side.v1Headers;
+  const login = await prepareLogin(side, run);
   return {
     'issue a certificate': {
       method: 'POST',
@@ -86,6 +107,12 @@ const secretsLoads = async (side: LoadedServer, run: string) => {
       headers,
       paths: ['/v1/auth/token/create'],
       body: JSON.stringify({ policies: ['default'], ttl: '1h' }),
+    },
+    'log in by AppRole': {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      paths: [`/v1/${login.path}`],
+      body: login.body,
     },
   } as const;
 };

@@ -24,6 +24,7 @@ const LOADS: Readonly<Record<string, LoadName>> = {
   roles: 'list 100 roles',
   token: 'look the own token up',
   'create-token': 'create a token',
+  login: 'log in by AppRole',
 };
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'profiles');
