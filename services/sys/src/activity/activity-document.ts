@@ -14,18 +14,23 @@ import {
 /** How namespaces and mounts are called now. */
 export interface Names {
   readonly pathOf: (namespaceId: string) => string;
-  readonly mountOf: (accessor: string) => string;
+  readonly mountOf: (accessor: string) => { readonly path: string; readonly type: string };
 }
 
 export const namesOf = (table: NamespaceTable, mounts: Iterable<MountRecord>): Names => {
-  const paths = new Map([...mounts].map((mount) => [mount.accessor, mountPathOf(mount)]));
+  const known = new Map(
+    [...mounts].map((mount) => [mount.accessor, { path: mountPathOf(mount), type: mount.type }]),
+  );
+  const gone = (path: string) => ({ path, type: '' });
   return {
     pathOf: (id) => table.findById(id)?.path ?? `deleted namespace ${JSON.stringify(id)}`,
     mountOf: (accessor) =>
-      paths.get(accessor) ??
-      (accessor === ''
-        ? 'no mount accessor'
-        : `deleted mount; accessor ${JSON.stringify(accessor)}`),
+      known.get(accessor) ??
+      gone(
+        accessor === ''
+          ? 'no mount accessor'
+          : `deleted mount; accessor ${JSON.stringify(accessor)}`,
+      ),
   };
 };
 
@@ -37,36 +42,30 @@ const countsDocument = (counts: Counts): JsonObject => ({
   clients: sumOf(counts),
 });
 
-/** Members of namespaces by the name that each endpoint has for the path of a mount. */
-const namespacesDocument = (
-  found: readonly NamespaceCounts[],
-  names: Names,
-  mountKey: 'path' | 'mount_path',
-): JsonObject[] =>
+const mountDocument = (accessor: string, counts: Counts, names: Names): JsonObject => {
+  const { path, type } = names.mountOf(accessor);
+  // Clients of different releases read the path by either name.
+  return { path, mount_path: path, mount_type: type, counts: countsDocument(counts) };
+};
+
+const namespacesDocument = (found: readonly NamespaceCounts[], names: Names): JsonObject[] =>
   found.map(({ id, counts, mounts }) => ({
     namespace_id: id,
     namespace_path: names.pathOf(id),
     counts: countsDocument(counts),
-    mounts: mounts.map(({ accessor, counts: own }) => ({
-      [mountKey]: names.mountOf(accessor),
-      counts: countsDocument(own),
-    })),
+    mounts: mounts.map((mount) => mountDocument(mount.accessor, mount.counts, names)),
   }));
 
 const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.000Z$/, 'Z');
 
-const monthDocuments = (
-  { report }: PeriodReport,
-  names: Names,
-  mountKey: 'path' | 'mount_path',
-): JsonObject[] =>
+const monthDocuments = ({ report }: PeriodReport, names: Names): JsonObject[] =>
   report.months.map(({ month, counts, namespaces, fresh }) => ({
     timestamp: timeText(startOfMonth(month)),
     counts: countsDocument(counts),
-    namespaces: namespacesDocument(namespaces, names, mountKey),
+    namespaces: namespacesDocument(namespaces, names),
     new_clients: {
       counts: countsDocument(fresh.counts),
-      namespaces: namespacesDocument(fresh.namespaces, names, mountKey),
+      namespaces: namespacesDocument(fresh.namespaces, names),
     },
   }));
 
@@ -78,15 +77,15 @@ export const activityDocument = (period: PeriodReport, names: Names, limit: numb
     start_time: timeText(startOfMonth(first)),
     end_time: timeText(startOfMonth(monthAfter(last, 1)) - 1000),
     total: countsDocument(report.total),
-    by_namespace: namespacesDocument(shown, names, 'path'),
-    months: monthDocuments(period, names, 'path'),
+    by_namespace: namespacesDocument(shown, names),
+    months: monthDocuments(period, names),
   };
 };
 
 export const monthlyDocument = (period: PeriodReport, names: Names): JsonObject => ({
   ...countsDocument(period.report.total),
-  by_namespace: namespacesDocument(period.report.namespaces, names, 'mount_path'),
-  months: monthDocuments(period, names, 'mount_path'),
+  by_namespace: namespacesDocument(period.report.namespaces, names),
+  months: monthDocuments(period, names),
 });
 
 export const settingsDocument = (settings: ShownSettings): JsonObject => ({
@@ -113,6 +112,7 @@ const EXPORTED = [
   'namespace_path',
   'mount_accessor',
   'mount_path',
+  'mount_type',
   'client_first_usage_time',
 ] as const;
 
@@ -125,7 +125,8 @@ const exportedClient = (
   namespace_id: client.namespaceId,
   namespace_path: names.pathOf(client.namespaceId),
   mount_accessor: client.mountAccessor,
-  mount_path: names.mountOf(client.mountAccessor),
+  mount_path: names.mountOf(client.mountAccessor).path,
+  mount_type: names.mountOf(client.mountAccessor).type,
   client_first_usage_time: timeText(Math.floor(client.firstUsedMs / 1000) * 1000),
 });
 

@@ -57,6 +57,11 @@ const counts = (entities: number, others: number) => ({
   clients: entities + others,
 });
 
+/** A mount whose path is that of its type. */
+const mountDocument = (type: string, counted: Document): Document => {
+  const path = `auth/${type}/`;
+  return { path, mount_path: path, mount_type: type, counts: counted };
+};
 const read = async (path: string, query = '', namespace = ''): Promise<Document> => {
   const { status, body } = await harness.asRoot('GET', `${COUNTERS}/${path}`, { query, namespace });
   expect([path, status, body.errors]).toEqual([path, 200, undefined]);
@@ -75,10 +80,7 @@ test('an entity is one client, and so are all tokens with the same policies', as
   const wrapped = await harness.asRoot('GET', 'sys/mounts', { wrapTtlSeconds: 60 });
   await harness.call('POST', 'sys/wrapping/unwrap', { token: wrapped.body.wrap_info.token });
   const data = await read('activity/monthly');
-  const mounts = [
-    { mount_path: 'auth/token/', counts: counts(0, 2) },
-    { mount_path: 'auth/people/', counts: counts(1, 0) },
-  ];
+  const mounts = [mountDocument('token', counts(0, 2)), mountDocument('people', counts(1, 0))];
   const namespaces = [{ namespace_id: 'root', namespace_path: '', counts: counts(1, 2), mounts }];
   expect(data).toEqual({
     ...counts(1, 2),
@@ -213,6 +215,7 @@ test('an export has each client once, the earliest first, and needs sudo', async
     client_type: 'entity',
     namespace_id: 'root',
     mount_path: 'auth/people/',
+    mount_type: 'people',
     client_first_usage_time: '2026-01-10T00:00:00Z',
   });
   expect(second).toMatchObject({ client_type: 'non-entity-token', mount_path: 'auth/token/' });
