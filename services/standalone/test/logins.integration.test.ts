@@ -196,9 +196,10 @@ describe('the token of a login', () => {
     expect((await lookUp(unwrapped.body.auth.client_token)).status).toBe(200);
   });
 
-  test('is bound to networks', async () => {
+  test('is bound to networks, from outside of which every password is a wrong one', async () => {
     const { logIn } = await withAlice({ token_bound_cidrs: '10.0.0.0/8' });
-    expect((await logIn()).status).toBe(400);
+    const { status, body } = await logIn();
+    expect([status, body.errors]).toEqual([400, ['invalid username or password']]);
   });
 });
 
