@@ -371,6 +371,22 @@ export const RELEASE_PROOFS: readonly ReleaseProof[] = [
     ],
   },
   {
+    name: 'storage',
+    layer: 'integration',
+    tests: [
+      ...filesOf('libs/storage/src/crash/*.property.test.ts'),
+      'libs/storage/src/sqlite/disk-faults.integration.test.ts',
+    ],
+    inputs: [
+      'package-lock.json',
+      'libs/storage/src',
+      'libs/testkit/src/postgres.ts',
+      'libs/testkit/src/power-cut',
+      'libs/testkit/src/property-settings.ts',
+      'libs/testkit/src/temporary-directory.ts',
+    ],
+  },
+  {
     name: 'faults',
     layer: 'integration',
     tests: filesOf('services/standalone/test/faults/*.integration.test.ts'),
