@@ -388,6 +388,37 @@ describe('the keys', () => {
     }
   });
 
+  test('change at once in the first day of an installation as well, and the first one never signs again', async () => {
+    await using own = await startHarness({ config: { runnerToken: TOKEN } });
+    const shared = harness;
+    harness = own;
+    try {
+      const act = (action: string) => own.call('POST', `/admin/oidc-settings/actions/${action}`);
+      const kids = async () => (await keySet()).keys.map(({ kid }) => kid);
+      const signer = async () => {
+        const claimed = await claimOf(OWN);
+        await end(claimed);
+        return decodeProtectedHeader(claimed.tokens[0]?.token ?? '').kid;
+      };
+      const first = await signer();
+      await act('rotate-key');
+      await act('rotate-key');
+      const [, , third, ...others] = await kids();
+      expect(others).toEqual([]);
+      expect(await signer()).toBe(third);
+      own.clock.advance(DAY_MS - 1);
+      await own.runUpkeep();
+      expect(await signer()).toBe(third);
+      await act('trim-key');
+      expect(await kids()).toEqual([third]);
+      own.clock.advance(DAY_MS);
+      expect(await signer()).toBe(third);
+      expect(third).not.toBe(first);
+    } finally {
+      harness = shared;
+    }
+  });
+
   test('change after 30 days, and the new one is published for a day before it signs', async () => {
     await using own = await startHarness({ config: { runnerToken: TOKEN } });
     const shared = harness;

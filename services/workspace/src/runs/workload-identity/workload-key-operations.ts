@@ -9,6 +9,7 @@ import {
   isKeyDue,
   keysInUse,
   madeToSignAt,
+  olderThan,
   outlivedKeys,
   signerAmong,
 } from './domain/key-rotation.ts';
@@ -72,7 +73,7 @@ export const replaceWorkloadKey = async (
         text: `${MOST_KEYS} keys are published already: remove the former ones with trim-key`,
       });
     const key = { ...made, createdAtMs: madeToSignAt(nowMs) };
-    workloadKeys.write(tx, [NAME], { keys: [...kept, key] });
+    workloadKeys.write(tx, [NAME], { keys: [...kept.map(olderThan(key)), key] });
   });
 };
 

@@ -34,6 +34,14 @@ export const keysInUse = <T extends Dated>(keys: readonly T[], nowMs: number): r
 /** The time at which a key would have been made that signs from now on. */
 export const madeToSignAt = (nowMs: number): number => nowMs - PUBLISHED_AHEAD_MS;
 
+/** A former key as one that was made before another. The first of all keys signs on its first day, before the others. */
+export const olderThan =
+  ({ createdAtMs }: Dated) =>
+  <T extends Dated>(former: T): T => ({
+    ...former,
+    createdAtMs: Math.min(former.createdAtMs, createdAtMs - 1),
+  });
+
 export const isKeyDue = (keys: readonly Dated[], nowMs: number): boolean =>
   keys.every(({ createdAtMs }) => createdAtMs + ROTATED_AFTER_MS <= nowMs);
 
