@@ -8,7 +8,9 @@
  * | the uses that a secret id has left       | –                | are as many                                     |
  * | a passcode that was used                 | –                | is still used                                   |
  * | a user who was locked                    | –                | is locked                                       |
+ * | the token of a run, a key for `jwt`      | sign nobody in   | sign in, the former until its phase has ended   |
  */
+import { generateKeyPairSync } from 'node:crypto';
 import { type NatsServer, startNats } from '@keelson/testkit';
 import {
   attach,
@@ -20,6 +22,8 @@ import {
 } from '@keelson/testkit/replication-cluster';
 import { URI } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startRunWithToken } from '../run-with-token.ts';
+import { signClaims } from '../signed-claims.ts';
 
 const WITHIN_MS = 120_000;
 const TOTP = 'identity/mfa/method/totp';
@@ -64,6 +68,20 @@ const addPasscodeUser = async () => {
   return { app: URI.parse(key.body.data.url), finish };
 };
 
+/** A method of the primary that knows a key. @returns signs in with a token of that key */
+const addKeyMethod = async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const pem = publicKey.export({ type: 'spki', format: 'pem' });
+  await primary.v1('POST', 'sys/auth/jwt', { type: 'jwt' });
+  await primary.v1('POST', 'auth/jwt/config', { jwt_validation_pubkeys: pem });
+  const role = { role_type: 'jwt', user_claim: 'sub', bound_subject: 'job' };
+  await primary.v1('POST', 'auth/jwt/role/ci', role);
+  const iat = Math.floor(Date.now() / 1000);
+  const jwt = signClaims(privateKey, { sub: 'job', iat, exp: iat + 3600 });
+  return async (cluster: Cluster): Promise<number> =>
+    (await post(cluster, 'auth/jwt/login', { role: 'ci', jwt })).status;
+};
+
 test('a secondary signs nobody in, and knows after the failover whatever the primary knew', {
   timeout: WITHIN_MS,
 }, async () => {
@@ -79,6 +97,8 @@ test('a secondary signs nobody in, and knows after the failover whatever the pri
   const asRole = async (cluster: Cluster): Promise<number> =>
     (await post(cluster, 'auth/approle/login', credentials)).status;
   const { app, finish } = await addPasscodeUser();
+  const byKey = await addKeyMethod();
+  const run = await startRunWithToken(primary);
   const timestamp = Date.now();
   const used = app.generate({ timestamp });
 
@@ -86,18 +106,21 @@ test('a secondary signs nobody in, and knows after the failover whatever the pri
   await attach('dr', primary, secondary, 'copy');
   const { client_token: token } = (await logIn(primary, 'alice')).body.auth;
   expect([await asRole(primary), await finish(primary, used)]).toEqual([200, 200]);
+  expect([await byKey(primary), await run.signInAt(primary)]).toEqual([200, 200]);
   for (let guess = 0; guess < 5; guess += 1) await logIn(primary, 'mallory', 'wrong');
   await untilEqual('dr', primary, secondary);
 
   const refused = [
     (await logIn(secondary, 'alice')).status,
     await asRole(secondary),
+    await byKey(secondary),
+    await run.signInAt(secondary),
     await statusOfToken(secondary, token),
     (await ownTokens(secondary, token)).status,
     (await post(secondary, 'sys/mfa/validate', { mfa_request_id: 'x', mfa_payload: {} })).status,
     (await secondary.api('POST', 'sessions', {}, '')).status,
   ];
-  expect(refused).toEqual([400, 400, 400, 400, 400, 400]);
+  expect(refused).toEqual(Array(8).fill(400));
 
   const dr_operation_token = await generateOperationToken(secondary, primary.shares);
   await primary.process().stop('SIGKILL');
@@ -120,4 +143,7 @@ test('a secondary signs nobody in, and knows after the failover whatever the pri
   expect(await finish(secondary, used)).toBe(403);
   expect(await finish(secondary, app.generate({ timestamp: timestamp + 30_000 }))).toBe(200);
   expect((await logIn(secondary, 'mallory')).status).toBe(403);
+  expect([await byKey(secondary), await run.signInAt(secondary)]).toEqual([200, 200]);
+  await run.finishAt(secondary);
+  expect(await run.signInAt(secondary)).toBe(400);
 });

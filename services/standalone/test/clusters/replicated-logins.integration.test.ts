@@ -1,5 +1,5 @@
 /** Signing in at the clusters of a performance set: what they share, and which cluster a token is of. */
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,6 @@ import {
   startNats,
 } from '@keelson/testkit';
 import { startKubernetesApi } from '@keelson/testkit/kubernetes-api';
-import { addPlannedRun } from '@keelson/testkit/planned-run';
 import {
   attach,
   type Cluster,
@@ -22,6 +21,8 @@ import {
 import { openSoftwareAuthenticator } from '@keelson/testkit/software-authenticator';
 import { URI } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startRunWithToken } from '../run-with-token.ts';
+import { signClaims } from '../signed-claims.ts';
 
 const WITHIN_MS = 120_000;
 
@@ -229,13 +230,6 @@ test('a passkey that is added at the secondary signs in at both, with a signatur
 });
 
 /** A token of a provider of identities. */
-const signed = (key: KeyObject, claims: object): string => {
-  const encode = (value: object): string =>
-    Buffer.from(JSON.stringify(value)).toString('base64url');
-  const data = `${encode({ alg: 'EdDSA' })}.${encode(claims)}`;
-  return `${data}.${sign(null, Buffer.from(data), key).toString('base64url')}`;
-};
-
 /** A user whose logins need a passcode at both clusters. */
 const addPasscodeUser = async (name: string, settings: object = {}) => {
   const [totp, login] = ['identity/mfa/method/totp', `auth/userpass/login/${name}`];
@@ -302,7 +296,7 @@ test('a provider that the secondary configures is that of both, with tokens of t
   const role = { role_type: 'jwt', user_claim: 'sub', bound_subject: 'job' };
   expect((await secondary.v1('POST', 'auth/jwt/role/ci', role)).status).toBe(204);
   await untilEqual('performance', primary, secondary);
-  const jwt = signed(privateKey, { sub: 'job', exp: Math.floor(Date.now() / 1000) + 60 });
+  const jwt = signClaims(privateKey, { sub: 'job', exp: Math.floor(Date.now() / 1000) + 60 });
   for (const [here, elsewhere] of [
     [primary, secondary],
     [secondary, primary],
@@ -349,7 +343,7 @@ test('a browser that brings its token signs in where its login began, and at no 
       const { nonce, state } = Object.fromEntries(new URL(begun.body.data.auth_url).searchParams);
       const iat = Math.floor(Date.now() / 1000);
       const claims = { iss: issuer, sub: 'ann', aud: 'keelson', nonce, iat, exp: iat + 60 };
-      const form = { state: state ?? '', id_token: signed(privateKey, claims), client_nonce };
+      const form = { state: state ?? '', id_token: signClaims(privateKey, claims), client_nonce };
       const bring = async (cluster: Cluster): Promise<number> => {
         const at = `${cluster.process().http}/v1/auth/oidc/oidc/callback`;
         await fetch(at, { method: 'POST', body: new URLSearchParams(form) });
@@ -405,44 +399,32 @@ test('service accounts sign in at both, with tokens of the one cluster, until th
 });
 
 test('a run of the primary signs in at both, and at neither once its phase has ended', async () => {
-  const workspaces = async (method: string, path: string, body?: object, token?: string) => {
-    const answer = await primary.api(method, path, body, token);
-    if (answer.status >= 400) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
-  const run = await addPlannedRun({ origin: () => primary.process().http, workspaces }, 'web');
-  const attributes = { key: 'TFC_WORKLOAD_IDENTITY_AUDIENCE', value: 'keelson', category: 'env' };
-  const data = { type: 'vars', attributes };
-  await workspaces('POST', `workspaces/${run.workspaceId}/vars`, { data });
-  await workspaces('POST', `runs/${run.runId}/actions/apply`, {});
-  const [{ token }] = (await run.claim()).attributes['workload-identity-tokens'];
-  await primary.v1('POST', 'sys/auth/runs', { type: 'jwt' });
-  await primary.v1('POST', 'auth/runs/config', { keelson_runs: true });
-  await primary.v1('POST', 'auth/runs/role/web', {
-    role_type: 'jwt',
-    user_claim: 'terraform_full_workspace',
-    bound_audiences: 'keelson',
-    bound_claims: { terraform_organization_name: 'acme' },
-  });
-  await untilEqual('performance', primary, secondary);
-  const keys = await Promise.all(
-    [primary, secondary].map(async (cluster) =>
-      (await fetch(`${cluster.process().http}/.well-known/jwks`)).json(),
-    ),
-  );
-  expect(keys[1]).toEqual(keys[0]);
-  expect(keys[0]).toMatchObject({ keys: [{ kty: 'RSA' }] });
-  const statuses = () =>
-    Promise.all(
-      [primary, secondary].map(
-        async (cluster) =>
-          (await logIn(cluster, 'auth/runs/login', { role: 'web', jwt: token })).status,
+  const { workspaces, finish, signInAt } = await startRunWithToken(primary);
+  const keyIds = async (): Promise<readonly string[]> => {
+    await untilEqual('performance', primary, secondary);
+    const sets = await Promise.all(
+      [primary, secondary].map(async (cluster) =>
+        (await fetch(`${cluster.process().http}/.well-known/jwks`)).json(),
       ),
     );
+    expect(sets[1]).toEqual(sets[0]);
+    return (sets[0] as { readonly keys: readonly { readonly kid: string }[] }).keys.map(
+      ({ kid }) => kid,
+    );
+  };
+  const first = await keyIds();
+  expect(first).toHaveLength(1);
+  const statuses = () => Promise.all([primary, secondary].map(signInAt));
   expect(await statuses()).toEqual([200, 200]);
-  await run.finish();
+  await workspaces('POST', 'admin/oidc-settings/actions/rotate-key', {});
+  const both = await keyIds();
+  expect(both).toEqual([...first, expect.any(String)]);
+  expect(await statuses()).toEqual([200, 200]);
+  await finish();
   await untilEqual('performance', primary, secondary);
   expect(await statuses()).toEqual([400, 400]);
+  await workspaces('POST', 'admin/oidc-settings/actions/trim-key', {});
+  expect(await keyIds()).toEqual(both.slice(1));
 });
 
 test('a person sets a password and signs in at the secondary, with a session of both clusters', async () => {
