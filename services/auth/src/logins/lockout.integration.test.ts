@@ -1,6 +1,7 @@
 /** Failed logins in a row lock a user, of every method with passwords or secret ids. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { mountOf, type OpenAuth, openAuth } from '../../test/open-auth.ts';
+import { lockoutRecords } from './lockout-records.ts';
 
 let auth: OpenAuth;
 /** An installation that few names fill. */
@@ -201,6 +202,18 @@ describe.each(Object.keys(people))('%s', (type) => {
     expect(await methods.listLockedUsers({ mount })).toEqual({ aliasNames: [] });
     expect(await person.logIn('right')).toEqual(IN);
   });
+});
+
+test('a flood of names leaves about as many as a mount remembers', async () => {
+  const many = await openAuth({ rememberedNames: 64 });
+  onTestFinished(many.close);
+  const login = { secret_id: 'a-guess' };
+  for (let name = 0; name < 200; name += 1) {
+    many.clock.advance(1);
+    await many.call('approle', 'POST', 'login', { ...login, role_id: `other-${name}` });
+  }
+  // One new name in four looks how many there are.
+  expect((await lockoutRecords(mountOf('approle')).keys(many.store)).length).toBeLessThan(164);
 });
 
 test('a user that is made again is not locked', async () => {
