@@ -52,7 +52,7 @@ describe('the page of sign-ins', { timeout: PATIENCE_MS }, () => {
     await form.getByLabel('A person without an account').check();
     await save.click();
     await page.getByRole('status').getByText('Saved.', { exact: true }).waitFor();
-    await form.getByLabel('Client secret (empty: the stored one stays)').waitFor();
+    await form.getByLabel('Client secret (empty: the stored one stays').waitFor();
     expect(await form.getByLabel('Client secret').inputValue()).toBe('');
     expect(await page.content()).not.toContain(CLIENT.oidc_client_secret);
     expect(await page.getByText('There is no provider yet.').count()).toBe(0);
@@ -88,6 +88,13 @@ describe('the page of sign-ins', { timeout: PATIENCE_MS }, () => {
       title: 'another name',
       'has-client-secret': true,
     });
+    // Another issuer would be sent the secret of the former one.
+    await form.getByLabel(/^Issuer/).fill('https://other.example');
+    await form.getByRole('button', { name: 'Save single sign-on' }).click();
+    await form.getByRole('alert').filter({ hasText: 'is needed again' }).waitFor();
+    const faulty = form.locator('label', { has: page.getByRole('alert') });
+    expect(await faulty.innerText()).toContain('Client secret');
+    expect((await settings('sso')).issuer).toBe(provider.issuer);
   });
 
   test('lets people sign in with passwords', async () => {

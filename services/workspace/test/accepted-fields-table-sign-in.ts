@@ -93,6 +93,7 @@ export const SIGN_IN_FIELD_GROUPS: Readonly<Record<string, FieldGroup>> = {
       'groups-claim': elsewhere(SSO_TEST),
       'creates-users': elsewhere(SSO_TEST),
       'links-users': elsewhere(SSO_TEST),
+      'joins-organizations': elsewhere(SSO_TEST),
       'two-factor': elsewhere(SSO_TEST),
     },
   },

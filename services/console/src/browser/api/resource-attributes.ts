@@ -213,6 +213,7 @@ export interface ResourceAttributes {
     'groups-claim': string | null;
     'creates-users': boolean;
     'links-users': boolean;
+    'joins-organizations': boolean;
     'two-factor': boolean;
     'redirect-uri': string | null;
   };

@@ -87,6 +87,7 @@ const providerOf = ({ attributes }: Resource<Provider>) => ({
   'groups-claim': attributes['groups-claim'] ?? '',
   'creates-users': attributes['creates-users'],
   'links-users': attributes['links-users'],
+  'joins-organizations': attributes['joins-organizations'],
   'two-factor': attributes['two-factor'],
 });
 
@@ -125,7 +126,9 @@ const ProviderFields = (props: { values: ProviderValues; hasSecret: boolean }) =
       <Pair>
         <Text name="client-id" values={values} label="Client ID" />
         <Label>
-          {hasSecret ? 'Client secret (empty: the stored one stays)' : 'Client secret'}
+          {hasSecret
+            ? 'Client secret (empty: the stored one stays, unless the issuer is another one)'
+            : 'Client secret'}
           <Input
             name="client-secret"
             type="password"
@@ -156,6 +159,9 @@ const ProviderFields = (props: { values: ProviderValues; hasSecret: boolean }) =
       </Choice>
       <Choice name="links-users" isTicked={values['links-users']}>
         A person signs in to the account that has the verified mail address
+      </Choice>
+      <Choice name="joins-organizations" isTicked={values['joins-organizations']}>
+        Groups make a person a member of every organization whose teams name them
       </Choice>
       <Choice name="two-factor" isTicked={values['two-factor']}>
         The provider asks everybody for a second factor

@@ -19,9 +19,17 @@ export const SSO_SETTINGS = resourceSchema({
     'groups-claim': orNull(
       Type.String({ description: 'Groups of a person, which the sso-team-id of teams names.' }),
     ),
-    'creates-users': Type.Boolean({ description: 'Whether a person without an account gets one.' }),
+    'creates-users': Type.Boolean({
+      description:
+        'Whether a person without an account gets one, or the one that an invitation has made.',
+    }),
     'links-users': Type.Boolean({
-      description: 'Whether a person signs in to the account that has the verified address.',
+      description:
+        'Whether a person signs in to the account that has the verified address, unless it is that of a site administrator.',
+    }),
+    'joins-organizations': Type.Boolean({
+      description:
+        'Whether groups make a person a member of organizations, and not only of teams where the person is a member or invited.',
     }),
     'two-factor': Type.Boolean({
       description: 'Whether the provider asks for a second factor, so that organizations need not.',
@@ -51,6 +59,7 @@ export const toSsoSettingsResource = (
     'groups-claim': settings.groupsClaim || null,
     'creates-users': settings.createsUsers,
     'links-users': settings.linksUsers,
+    'joins-organizations': settings.joinsOrganizations === true,
     'two-factor': settings.hasTwoFactor,
     'redirect-uri': redirectUri ?? null,
   },

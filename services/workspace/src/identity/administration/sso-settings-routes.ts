@@ -1,5 +1,5 @@
 /** Routes by which site administrators name the provider of identities. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
@@ -34,7 +34,9 @@ const ATTRIBUTES = Type.Object({
     }),
   ),
   'client-id': text,
-  'client-secret': Type.Optional(Type.String({ maxLength: 1024, description: 'Never shown.' })),
+  'client-secret': Type.Optional(
+    Type.String({ maxLength: 1024, description: 'Never shown; needed again with another issuer.' }),
+  ),
   'ca-certificates': Type.Optional(nullable(Type.String({ maxLength: 65_536 }))),
   scopes: Type.Optional(
     Type.Array(Type.String({ maxLength: 255, pattern: '^[\\x21\\x23-\\x5B\\x5D-\\x7E]+$' }), {
@@ -45,6 +47,7 @@ const ATTRIBUTES = Type.Object({
   'groups-claim': Type.Optional(nullable(Type.String({ maxLength: 255 }))),
   'creates-users': flag,
   'links-users': flag,
+  'joins-organizations': flag,
   'two-factor': flag,
 });
 
@@ -69,6 +72,7 @@ const changed = (
     given['groups-claim'] === undefined ? before.groupsClaim : (given['groups-claim'] ?? ''),
   createsUsers: given['creates-users'] ?? before.createsUsers,
   linksUsers: given['links-users'] ?? before.linksUsers,
+  joinsOrganizations: given['joins-organizations'] ?? before.joinsOrganizations ?? false,
   hasTwoFactor: given['two-factor'] ?? before.hasTwoFactor,
 });
 
@@ -81,12 +85,36 @@ const endsSessions = (before: SsoSettings, after: ReturnType<typeof changed>): b
 const isWebAddress = (address: string): boolean =>
   URL.canParse(address) && ['https:', 'http:'].includes(new URL(address).protocol);
 
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+const areCertificates = (pem: string): boolean => {
+  const certificates = pem.match(CERTIFICATE) ?? [];
+  try {
+    for (const certificate of certificates) new X509Certificate(certificate);
+  } catch {
+    return false;
+  }
+  return certificates.length > 0 && !pem.includes('PRIVATE KEY');
+};
+
+/** The provider gets the secret at each sign-in: another one must not get that of the former. */
+const keepsSecretOfAnother = (
+  before: SsoSettings,
+  after: ReturnType<typeof changed>,
+  given: Static<typeof ATTRIBUTES>,
+): boolean =>
+  before.clientSecret !== '' &&
+  before.issuer !== after.issuer &&
+  given['client-secret'] === undefined;
+
 const faultsOf = (
   settings: ReturnType<typeof changed>,
   publicUrl: string | undefined,
 ): readonly Violation[] => {
   if (settings.issuer !== '' && !isWebAddress(settings.issuer))
     return [attributeViolation('issuer', 'must be an address of the web')];
+  if (settings.caCertificates !== '' && !areCertificates(settings.caCertificates))
+    return [attributeViolation('ca-certificates', 'must be certificates in PEM')];
   if (!settings.enabled) return [];
   const missing = [
     ['issuer', settings.issuer],
@@ -139,6 +167,13 @@ export const ssoSettingsRoutes = ({ store, publicUrl }: IdentityContext): Route[
           const before = (await findSsoSettings(tx)) ?? { ...DEFAULT_SSO_SETTINGS, stateKey };
           const next = changed(before, body.data.attributes);
           refuseInvalid(faultsOf(next, publicUrl));
+          if (keepsSecretOfAnother(before, next, body.data.attributes))
+            refuseInvalid([
+              attributeViolation(
+                'client-secret',
+                'is needed again where the issuer is another one',
+              ),
+            ]);
           const after = endsSessions(before, next)
             ? { ...next, stateKey, generation: (before.generation ?? 0) + 1 }
             : { ...before, ...next };

@@ -78,7 +78,7 @@ export const ssoSettings = collection('sso-settings', {
     2: {
       up: (settings) => settings,
       down: (settings) => {
-        const { generation: _, ...older } = settings;
+        const { generation: _, joinsOrganizations: __, ...older } = settings;
         return older;
       },
     },

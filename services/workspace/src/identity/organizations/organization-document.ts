@@ -232,10 +232,12 @@ export const ENTITLEMENT_SET = resourceSchema({
 /**
  * The entitlements of this edition. `operations` is false until a contribution sets it: clients
  * then run everything locally and never wait for an agent that does not exist.
+ * @param sso whether people sign in at a provider that says of which groups they are, which `sso-team-id` names
  * @param entitlements the ones that depend on the organization's records
  */
 export const toEntitlementSetResource = (
   { organization }: OrganizationAccessResult,
+  sso: boolean,
   entitlements: ContributedEntitlements,
 ): ResourceOf<typeof ENTITLEMENT_SET> => ({
   id: organization.id,
@@ -262,7 +264,7 @@ export const toEntitlementSetResource = (
     'run-tasks': false,
     'self-serve-billing': false,
     sentinel: false,
-    sso: false,
+    sso,
     'state-storage': true,
     teams: true,
     'usage-reporting': false,

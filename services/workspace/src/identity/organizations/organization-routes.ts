@@ -30,6 +30,8 @@ import {
   type OrganizationAccessResult,
   requireOrganization,
 } from '../access/organization-access-operations.ts';
+import { findSsoSettings } from '../model/credential-records.ts';
+import { hasGroups } from '../model/domain/sso-settings.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
 import type { ContributedEntitlements } from '../seams/organization-contributions.ts';
 import {
@@ -142,7 +144,12 @@ const loadEntitlementSet = async (
   const given = await Promise.all(
     organizationContributions.map(async (contribution) => contribution.entitlements?.(store, id)),
   );
-  return toEntitlementSetResource(access, Object.assign({}, ...given) as ContributedEntitlements);
+  const sso = hasGroups(await findSsoSettings(store));
+  return toEntitlementSetResource(
+    access,
+    sso,
+    Object.assign({}, ...given) as ContributedEntitlements,
+  );
 };
 
 const INCLUDED_SET = 'entitlement_set';

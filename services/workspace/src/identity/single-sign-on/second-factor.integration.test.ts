@@ -43,6 +43,7 @@ beforeAll(async () => {
     'client-secret': CLIENT.secret,
     'creates-users': true,
     'groups-claim': 'groups',
+    'joins-organizations': true,
   });
 });
 afterAll(async () => {

@@ -5,10 +5,13 @@
  * | --- | --- | --- |
  * | a person who has signed in before | | the same user, whatever the address has become |
  * | a verified address without an account | `creates-users` | a new user |
+ * | a verified address that was invited | `creates-users` | the user that the invitation made |
  * | a verified address of an account | `links-users` | the user who has it |
+ * | that of a site administrator | whatever | 403, unless the person has signed in before |
  * | the same | not that | 403 |
  * | an address that it has not verified, or none | | 403 |
- * | groups | `groups-claim` | a member of exactly the teams whose `sso-team-id` is one of them |
+ * | groups | `groups-claim` | a member of exactly the teams whose `sso-team-id` is one of them, where already a member |
+ * | groups | `joins-organizations` too | the same in every organization |
  *
  * | a sign-in comes back | answer |
  * | --- | --- |
@@ -16,6 +19,7 @@
  * | again, late, to another browser, or never begun here | 403 |
  * | while the provider is away | 503; API tokens and the first token go on |
  */
+import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CLIENT, type OpenIdProvider, startOpenIdProvider } from '../../../test/openid-provider.ts';
 import { type Harness, PUBLIC_URL, startHarness } from '../../../test/workspace-harness.ts';
@@ -25,6 +29,7 @@ const NONCE = 'n'.repeat(43);
 const OFF = {
   'creates-users': false,
   'links-users': false,
+  'joins-organizations': false,
   'groups-claim': null,
   'two-factor': false,
 };
@@ -110,13 +115,40 @@ describe('a person', () => {
     const { id } = await harness.create('/admin/users', 'users', {
       username: subject,
       email: `${subject}@keelson.example`,
-      'is-site-admin': true,
     });
     await settings({ 'creates-users': true });
     expect(await answerOf(signIn(subject))).toEqual(refused('another account has the mail'));
     await settings({ 'links-users': true });
     expect((await userOf(await signIn(subject))).id).toBe(id);
   });
+
+  test.for([
+    ['stated', false],
+    ['invited', true],
+  ] as const)(
+    'is not taken for a site administrator whose address was %s, unless linked before',
+    async ([, isInvited]) => {
+      const subject = newPerson();
+      const email = `${subject}@keelson.example`;
+      const organization = { name: `of-${subject}`, email: 'a@b.example' };
+      await harness.create('/organizations', 'organizations', organization);
+      const path = `/organizations/of-${subject}/organization-memberships`;
+      const made = isInvited
+        ? await harness.create(path, 'organization-memberships', { email })
+        : await harness.create('/admin/users', 'users', { username: subject, email });
+      const invited = made.relationships['user']?.data as { id: string } | undefined;
+      const id = invited?.id ?? made.id;
+      const act = (action: string) => harness.call('POST', `/admin/users/${id}/actions/${action}`);
+      await act('grant_admin');
+      await settings({ 'creates-users': true, 'links-users': true });
+      expect(await answerOf(signIn(subject))).toEqual(refused('an administrator of the site'));
+      await act('revoke_admin');
+      expect((await userOf(await signIn(subject))).id).toBe(id);
+      await act('grant_admin');
+      const again = await userOf(await signIn(subject));
+      expect([again.id, again.attributes['is-site-admin']]).toEqual([id, true]);
+    },
+  );
 
   test.for([
     ['unverified', { email_verified: false }],
@@ -129,17 +161,17 @@ describe('a person', () => {
     expect(await answerOf(signIn(newPerson(claims)))).toEqual(refused('has not verified'));
   });
 
-  test('who is invited accepts the invitation', async () => {
-    await harness.create('/organizations', 'organizations', {
-      name: 'guests',
-      email: 'a@b.example',
-    });
+  test.for(['creates-users', 'links-users'])('who is invited accepts it by %s', async (setting) => {
+    const name = `guests-of-${setting}`;
+    await harness.create('/organizations', 'organizations', { name, email: 'a@b.example' });
     const subject = newPerson();
     const email = `${subject}@keelson.example`;
-    const invited = '/organizations/guests/organization-memberships';
+    const invited = `/organizations/${name}/organization-memberships`;
     const membership = await harness.create(invited, 'organization-memberships', { email });
-    await settings({ 'links-users': true });
-    await signIn(subject);
+    expect(await answerOf(signIn(subject))).toEqual(refused('another account has the mail'));
+    await settings({ [setting]: true });
+    const { id } = await userOf(await signIn(subject));
+    expect(membership.relationships['user']?.data).toEqual({ type: 'users', id });
     const shown = await harness.call('GET', `/organization-memberships/${membership.id}`);
     expect(shown.data.attributes['status']).toBe('active');
   });
@@ -179,7 +211,11 @@ describe('teams', () => {
       ).id;
     const [web, ops] = [await team('web', 'group/web'), await team('ops', 'group ops ✓')];
     const byHand = await team('by-hand');
-    await settings({ 'creates-users': true, 'groups-claim': 'groups' });
+    await settings({
+      'creates-users': true,
+      'groups-claim': 'groups',
+      'joins-organizations': true,
+    });
     const subject = newPerson({ groups: ['group/web', 'unknown'] });
     const { id } = await userOf(await signIn(subject));
     const members = { data: [{ type: 'users', id }] };
@@ -203,6 +239,32 @@ describe('teams', () => {
     expect(await teamsOf()).toEqual(new Set([byHand]));
   });
 
+  test('of another organization draw nobody in, unless the site permits it', async () => {
+    const [own, other] = ['drawn', 'drawing'];
+    const teamOf = async (organization: string, name: string, group: string) => {
+      const attributes = { name, 'sso-team-id': group };
+      return (await harness.create(`/organizations/${organization}/teams`, 'teams', attributes)).id;
+    };
+    for (const name of [own, other])
+      await harness.create('/organizations', 'organizations', { name, email: 'a@b.example' });
+    const subject = newPerson({ groups: ['staff'] });
+    const email = `${subject}@keelson.example`;
+    const memberships = `/organizations/${own}/organization-memberships`;
+    await harness.create(memberships, 'organization-memberships', { email });
+    const wanted = await teamOf(own, 'staff', 'staff');
+    await teamOf(other, 'guessed', 'staff');
+    await settings({ 'creates-users': true, 'groups-claim': 'groups' });
+    const { token } = await userOf(await signIn(subject));
+    const seen = async () =>
+      (await harness.call('GET', '/organizations', undefined, token)).list.map(({ id }) => id);
+    expect(await seen()).toEqual([own]);
+    const { list } = await harness.call('GET', `${memberships}?q=${subject}`);
+    expect(list[0]?.relationships['teams']?.data).toEqual([{ type: 'teams', id: wanted }]);
+    await settings({ 'joins-organizations': true });
+    await signIn(subject);
+    expect((await seen()).toSorted()).toEqual([own, other].toSorted());
+  });
+
   test('of owners keep the last one', async () => {
     const { id: adminId } = (await harness.call('GET', '/account/details')).data;
     await harness.create('/organizations', 'organizations', {
@@ -214,7 +276,11 @@ describe('teams', () => {
     await harness.call('PATCH', `/teams/${owners}`, {
       data: { type: 'teams', attributes: { 'sso-team-id': 'owners of owned' } },
     });
-    await settings({ 'creates-users': true, 'groups-claim': 'groups' });
+    await settings({
+      'creates-users': true,
+      'groups-claim': 'groups',
+      'joins-organizations': true,
+    });
     const subject = newPerson({ groups: ['owners of owned'] });
     const { token } = await userOf(await signIn(subject));
     const leave = { data: [{ type: 'users', id: adminId }] };
@@ -352,16 +418,67 @@ describe('the settings', () => {
     expect(errors[0]?.source?.pointer).toBe('/data/attributes/enabled');
   });
 
+  test('send the secret to no other issuer: it is needed again', async () => {
+    const other = await settings({ issuer: 'https://other.example' });
+    expect([other.status, other.errors[0]?.source?.pointer]).toEqual([
+      422,
+      '/data/attributes/client-secret',
+    ]);
+    const { data } = await harness.call('GET', '/admin/sso-settings');
+    expect(data.attributes['issuer']).toBe(provider.issuer);
+    const same = { issuer: provider.issuer, 'client-id': CLIENT.id };
+    expect((await settings(same)).status).toBe(200);
+    const moved = { issuer: 'https://other.example', 'client-secret': 'its own' };
+    expect((await settings(moved)).status).toBe(200);
+    expect((await settings({ ...same, 'client-secret': CLIENT.secret })).status).toBe(200);
+  });
+
+  test('of SAML are not there', async () => {
+    for (const method of ['GET', 'PATCH'])
+      expect((await harness.call(method, '/admin/saml-settings')).status).toBe(404);
+  });
+
+  test('entitle organizations to single sign-on where groups of the provider are those of teams', async () => {
+    await harness.create('/organizations', 'organizations', {
+      name: 'entitled',
+      email: 'a@b.example',
+    });
+    const shown = async () => {
+      const { data } = await harness.call('GET', '/organizations/entitled/entitlement-set');
+      const { data: organization } = await harness.call('GET', '/organizations/entitled');
+      return [data.attributes['sso'], organization.attributes['saml-enabled']];
+    };
+    expect(await shown()).toEqual([false, false]);
+    await settings({ 'groups-claim': 'groups' });
+    expect(await shown()).toEqual([true, false]);
+    await settings({ enabled: false });
+    expect(await shown()).toEqual([false, false]);
+    await settings({ enabled: true });
+  });
+
   test('choose scopes, the claim of the name and the authorities of the provider', async () => {
     await settings({ scopes: ['email', 'staff'], 'username-claim': 'nickname' });
     const address = new URL(await begin());
     expect(address.searchParams.get('scope')).toBe('openid email staff');
-    const shown = await settings({ 'ca-certificates': 'no certificate' });
+    const authority = rootCertificates[0] ?? '';
+    const shown = await settings({ 'ca-certificates': authority });
     expect(shown.data.attributes).toMatchObject({
       scopes: ['email', 'staff'],
       'username-claim': 'nickname',
-      'ca-certificates': 'no certificate',
+      'ca-certificates': authority,
     });
+    for (const wrong of [
+      'no certificate',
+      '-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----',
+      `${authority}\n-----BEGIN PRIVATE KEY-----\nbm8=\n-----END PRIVATE KEY-----`,
+    ]) {
+      // While the provider is off as well: what is stored is used as soon as it is on.
+      const { status, errors } = await settings({ 'ca-certificates': wrong, enabled: false });
+      expect([status, errors[0]?.source?.pointer]).toEqual([
+        422,
+        '/data/attributes/ca-certificates',
+      ]);
+    }
     await settings({
       scopes: ['email', 'profile'],
       'username-claim': 'preferred_username',
@@ -372,7 +489,12 @@ describe('the settings', () => {
   });
 
   test('may say that the provider asks for a second factor, which organizations then accept', async () => {
-    await settings({ 'creates-users': true, 'two-factor': true, 'groups-claim': 'groups' });
+    await settings({
+      'creates-users': true,
+      'two-factor': true,
+      'groups-claim': 'groups',
+      'joins-organizations': true,
+    });
     const place = '/organizations/factor';
     await harness.create('/organizations', 'organizations', {
       name: 'factor',

@@ -129,7 +129,8 @@ export class SsoLogins {
       const { stateKey } = await requireSettings(tx);
       if (stateKey !== settings.stateKey) refuse('the settings of the site have changed meanwhile');
       const user = await requireSsoUser(tx, settings, person, nowMs);
-      if (settings.groupsClaim !== '') await followGroups(tx, user.id, person.groups, nowMs);
+      if (settings.groupsClaim !== '')
+        await followGroups(tx, settings, user.id, person.groups, nowMs);
       return issueSession(tx, user.id, answer.userAgent, nowMs, {
         isSingleSignOn: true,
         ...(person.hasTwoFactors && { hasTwoFactors: true }),

@@ -34,6 +34,12 @@ const findOrCreate = async (
   if (email === undefined)
     return refuse('the provider has not verified a mail address of this person');
   const known = await findUserByEmail(tx, email);
+  if (known?.isSiteAdmin === true)
+    return refuse(
+      'an administrator of the site has the mail address, and is linked by nobody else',
+    );
+  // An invitation has made it for whoever has the address, and nobody has used it.
+  if (known?.isInvited === true && settings.createsUsers) return known;
   if (known !== undefined)
     return settings.linksUsers
       ? known
@@ -70,19 +76,24 @@ export const requireSsoUser = async (
 };
 
 /**
- * Makes the user a member of the teams of the groups, and of no other team that has one. The last owner stays: an
- * organization without owners has nobody to help it.
+ * Makes the user a member of the teams of the groups, and of no other team that has one. Owners of any organization may
+ * name any group: the user joins their organization only if it has the user already, or the site permits it. The last
+ * owner stays: an organization without owners has nobody to help it.
  */
 export const followGroups = async (
   tx: Transaction,
+  { joinsOrganizations }: SsoSettings,
   userId: string,
   groups: readonly string[],
   nowMs: number,
 ): Promise<void> => {
   const wanted = new Set(groups);
+  const isMember = async (organizationId: string): Promise<boolean> =>
+    (await membershipRecords.find(tx, organizationId, userId)) !== undefined;
   for (const group of groups)
     for (const team of await findTeamsOfGroup(tx, group))
-      await joinTeam(tx, team.organizationId, team.id, userId, nowMs);
+      if (joinsOrganizations === true || (await isMember(team.organizationId)))
+        await joinTeam(tx, team.organizationId, team.id, userId, nowMs);
   for (const organizationId of await listOrganizationsOf(tx, userId)) {
     const organization = await organizationRecords.find(tx, organizationId);
     const membership = await membershipRecords.find(tx, organizationId, userId);

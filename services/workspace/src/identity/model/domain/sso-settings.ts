@@ -20,6 +20,8 @@ export const ssoSettingsShape = Type.Object({
   createsUsers: Type.Boolean(),
   /** Whether a person signs in to the account that has the verified address. */
   linksUsers: Type.Boolean(),
+  /** Whether groups make a person a member of organizations that have not invited the person; absent for no. */
+  joinsOrganizations: Type.Optional(Type.Boolean()),
   /** Whether the provider asks for a second factor, so that organizations need not. */
   hasTwoFactor: Type.Boolean(),
   /** Encrypts sign-ins that are under way; base64. Another one for each generation. */
@@ -29,6 +31,10 @@ export const ssoSettingsShape = Type.Object({
 });
 /** The site's provider of identities, by OpenID Connect. */
 export type SsoSettings = Shaped<typeof ssoSettingsShape>;
+
+/** Whether people sign in at the provider, and its groups are those of teams. */
+export const hasGroups = (settings: SsoSettings | undefined): boolean =>
+  settings?.enabled === true && settings.groupsClaim !== '';
 
 export const DEFAULT_SSO_SETTINGS: Omit<SsoSettings, 'stateKey'> = {
   enabled: false,
