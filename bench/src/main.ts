@@ -39,7 +39,12 @@ if (positionals.length === 0) {
   for (const { name, claim } of BENCHES) console.log(`${name.padEnd(20)} ${claim}`);
 }
 
-const folder = join(import.meta.dirname, '..', 'results');
+// The figures of another server do not replace those of Keelson.
+const folder = join(
+  import.meta.dirname,
+  '..',
+  values.target === undefined ? 'results' : 'results-of-target',
+);
 for (const bench of BENCHES.filter(({ name }) => positionals.includes(name))) {
   console.log(`\n${bench.name}: ${bench.claim}\n${bench.method}`);
   const say = (line: string): void => console.error(`  … ${line}`);

@@ -87,7 +87,7 @@ const addGroups = async (server: MeasuredServer, entityId: string): Promise<void
 
 export const login: Bench = {
   name: 'login',
-  claim: 'P21: logins, and requests of a token whose entity is in five groups',
+  claim: 'P22: logins, and requests of a token whose entity is in five groups',
   method:
     'Logins by approle, a signed token and a password from 64 connections, each of which makes a token; a token ' +
     'looking itself up, with an entity in five groups that have policies, next to one without an entity.',

@@ -70,7 +70,7 @@ const plan = async (keelson: KeelsonProcess, workspaceId: string): Promise<numbe
 
 export const sandboxRun: Bench = {
   name: 'sandbox-run',
-  claim: 'P20: the sandbox adds at most 300 ms to a run',
+  claim: 'The sandbox adds at most 300 ms to a run',
   method:
     'Two standalone processes, whose runner has a sandbox or none, plan the same small configuration in turn ' +
     'with the real terraform. Median of ten plans each, from the order to the end, without the first one.',

@@ -142,7 +142,7 @@ const openNamespaces = async (
 
 export const tenants: Bench = {
   name: 'tenants',
-  claim: 'P19: p99 of a polite tenant beside a greedy one at most 2 × alone',
+  claim: 'R10: p99 of a polite tenant beside a greedy one at most 2 × alone',
   method:
     `${POLITE_PER_SECOND} requests a second of one tenant, timed from when each was due, alone and while another ` +
     `asks for expensive things from ${GREEDY_CONNECTIONS} connections, at once again when it is refused. With the rate limits that an installation begins with, and without; and without them in processes of its services, ` +
