@@ -1,5 +1,5 @@
-export { type Lockout, lockoutShape, type UserLockout } from './lockout.ts';
-export { Lockouts, type Verdict } from './lockouts.ts';
+export { LOCKOUT_UPGRADES, type Lockout, lockoutShape, type UserLockout } from './lockout.ts';
+export { Lockouts } from './lockouts.ts';
 export {
   newPasscodeKey,
   type PasscodeRules,

@@ -17,10 +17,16 @@ export const lockoutShape = Type.Object({
   name: Type.String(),
   failures: Type.Number(),
   lastFailureMs: Type.Number(),
-  /** Whether the mount had such a user; anybody can try out names that it does not have. */
-  isKnown: Type.Boolean(),
 });
 export type Lockout = Shaped<typeof lockoutShape>;
+
+/** Earlier versions of the record said whether there was such a user. */
+export const LOCKOUT_UPGRADES = {
+  2: {
+    up: ({ isKnown: _, ...lockout }: Readonly<Record<string, unknown>>) => lockout,
+    down: (lockout: object) => ({ ...lockout, isKnown: true }),
+  },
+};
 
 export const isLocked = (
   lockout: Lockout | undefined,
@@ -41,10 +47,9 @@ export const isForgotten = (lockout: Lockout, settings: UserLockout, nowMs: numb
 export const afterFailure = (
   before: Lockout | undefined,
   settings: UserLockout,
-  { name, isKnown, nowMs }: Pick<Lockout, 'name' | 'isKnown'> & { readonly nowMs: number },
+  { name, nowMs }: Pick<Lockout, 'name'> & { readonly nowMs: number },
 ): Lockout => ({
   name,
   failures: before === undefined || isForgotten(before, settings, nowMs) ? 1 : before.failures + 1,
   lastFailureMs: nowMs,
-  isKnown,
 });

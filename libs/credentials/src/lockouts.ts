@@ -16,13 +16,6 @@ export interface LockoutParts {
   readonly capacity?: number | undefined;
 }
 
-export interface Verdict<T> {
-  /** Undefined if the credentials are wrong. */
-  readonly login: T | undefined;
-  /** Whether there is such a user. */
-  readonly isKnown: boolean;
-}
-
 /**
  * Names with failed logins. More than these are a flood, in which the name whose last failure is the oldest is
  * forgotten, whether or not a user has it, so that nobody learns that from what a flood leaves. A flood of so many
@@ -67,23 +60,24 @@ export class Lockouts {
    * Verifies a login unless the user is locked. Names that no user has are counted as well, so that neither the answer
    * nor the work says which users exist.
    * @param name of the alias that the login would have
-   * @param verify throws if the credentials could not be verified, which is no failure of the user
+   * @param verify yields undefined if the credentials are wrong, and throws if they could not be verified, which is no
+   *   failure of the user
    * @param isRandom whether nobody can guess the credentials, so that right ones prove themselves even when failures at
    *   the same time have locked the user
    * @returns undefined if the credentials are wrong
    */
   async verifyUnlessLocked<T>(
     name: string,
-    verify: () => Promise<Verdict<T>>,
+    verify: () => Promise<T | undefined>,
     { isRandom = false }: { readonly isRandom?: boolean } = {},
   ): Promise<T | undefined> {
     const { store, clock, records, settings, refuse } = this.#parts;
-    if (settings.disabled) return (await verify()).login;
+    if (settings.disabled) return verify();
     const current = () => records.find(store, keyOf(name));
     if (isLocked(await current(), settings, clock.nowMs())) return refuse();
-    const { login, isKnown } = await verify();
+    const login = await verify();
     if (login === undefined) {
-      await this.#countFailure(name, isKnown);
+      await this.#countFailure(name);
       return undefined;
     }
     // Guesses that were under way at the same time may have locked the user.
@@ -125,14 +119,14 @@ export class Lockouts {
     return randomInt(Math.ceil(this.#capacity / LOOKS)) === 0;
   }
 
-  async #countFailure(name: string, isKnown: boolean): Promise<void> {
+  async #countFailure(name: string): Promise<void> {
     const { store, clock, records, settings, refuse } = this.#parts;
     const key = keyOf(name);
     const isNew = await store.transact(async (tx) => {
       const nowMs = clock.nowMs();
       const before = await records.find(tx, key);
       if (isLocked(before, settings, nowMs)) refuse();
-      records.write(tx, [key], afterFailure(before, settings, { name, isKnown, nowMs }));
+      records.write(tx, [key], afterFailure(before, settings, { name, nowMs }));
       return before === undefined;
     });
     if (isNew && this.#isTimeToLook()) await this.tidy();

@@ -58,12 +58,11 @@ const loginRoutes = (parts: AppRoleParts): Route[] =>
             const found = await roleIdRecords(mount).find(store, roleId);
             const role = found && (await roleRecords(mount).find(store, found.name));
             if (secretId === '' && role?.bindSecretId !== false) refuse('missing secret_id');
-            if (found === undefined || role === undefined)
-              return { login: undefined, isKnown: false };
+            if (found === undefined || role === undefined) return undefined;
             requireNetwork(role.secretIdBoundCidrs, address);
             requireNetwork(role.token.boundCidrs, address);
             const proof = await prove(parts, mount, role, { secretId, address });
-            return { login: proof && { ...proof, name: found.name, role }, isKnown: true };
+            return proof && { ...proof, name: found.name, role };
           };
           // A refusal would cost the login that has won a race for the last use of its secret id.
           const login = await lockoutsAt(parts, mount).verifyUnlessLocked(roleId, verify, {

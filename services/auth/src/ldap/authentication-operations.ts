@@ -27,12 +27,6 @@ export interface Person {
   readonly groups: readonly string[];
 }
 
-export interface Verification {
-  /** Undefined if the credentials are wrong. */
-  readonly person: Person | undefined;
-  readonly isFound: boolean;
-}
-
 const MAX_GROUPS = 1000;
 
 const findEntry = async (
@@ -63,7 +57,7 @@ const verifyFound = async (
   const found = await findEntry(directory, config, username);
   const nobody = () => directBindName({ ...config, upnDomain: '' }, randomUUID());
   const isRight = await directory.bind(found?.dn ?? (await nobody()), password);
-  return { entry: isRight ? found : undefined, isFound: found !== undefined };
+  return isRight ? found : undefined;
 };
 
 const verifyDirectly = async (
@@ -73,13 +67,13 @@ const verifyDirectly = async (
   password: string,
 ) => {
   const name = await directBindName(config, username);
-  if (!(await directory.bind(name, password))) return { entry: undefined, isFound: false };
+  if (!(await directory.bind(name, password))) return undefined;
   const [own] =
     config.upnDomain === ''
       ? await directory.search({ base: name, attribute: config.userAttribute, limit: 1 })
       : [await findEntry(directory, config, username)];
   if (own === undefined) throw new DirectoryFailure('the entry of the user cannot be read');
-  return { entry: own, isFound: true };
+  return own;
 };
 
 const groupsOf = async (
@@ -137,6 +131,7 @@ const asking = async <T>(
 };
 
 /**
+ * The person whose password is right; undefined if the credentials are wrong.
  * @param password not empty: directories take a bind without one as an anonymous one, which proves nothing
  * @throws KeelsonError `request.invalid` when the directory has not answered; `request.rate_limited` when too many
  *   answers are outstanding
@@ -146,12 +141,11 @@ export const verifyPerson = (
   mount: MountScope,
   config: LdapConfig,
   { username, password }: { readonly username: string; readonly password: string },
-): Promise<Verification> =>
+): Promise<Person | undefined> =>
   asking(context, mount, config, async (directory) => {
     const verify = searchesPeople(config) ? verifyFound : verifyDirectly;
-    const { entry, isFound } = await verify(directory, config, username, password);
-    const person = entry && (await toPerson(directory, config, username, entry));
-    return { person, isFound };
+    const entry = await verify(directory, config, username, password);
+    return entry && toPerson(directory, config, username, entry);
   });
 
 /**

@@ -86,10 +86,7 @@ const loginRoutes = (parts: LdapParts, directory: DirectoryContext): Route[] =>
           const username = await nameAt(parts.store, mount, given);
           if (password === '')
             refuse('password cannot be of zero length when passwordless binds are being denied');
-          const verify = async () => {
-            const found = await verifyPerson(directory, mount, config, { username, password });
-            return { login: found.person, isKnown: found.isFound };
-          };
+          const verify = () => verifyPerson(directory, mount, config, { username, password });
           const counted = toCountedName(username);
           const person = await lockoutsAt(parts, mount).verifyUnlessLocked(counted, verify);
           if (person === undefined) return refuse('ldap operation failed: failed to bind as user');

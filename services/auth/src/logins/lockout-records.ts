@@ -1,5 +1,9 @@
-import { lockoutShape } from '@keelson/credentials';
+import { LOCKOUT_UPGRADES, lockoutShape } from '@keelson/credentials';
 import { localRecords } from '@keelson/engine';
 
 /** By the digest of the name of the user. Each cluster counts for itself. */
-export const lockoutRecords = localRecords('lockouts', { version: 1, shape: lockoutShape });
+export const lockoutRecords = localRecords('lockouts', {
+  version: 2,
+  shape: lockoutShape,
+  upgrades: LOCKOUT_UPGRADES,
+});

@@ -81,9 +81,6 @@ export const verifyUser = async (
   const countedName = isInside ? name : `${name} (outside of token_bound_cidrs)`;
   return lockoutsAt(context, mount).verifyUnlessLocked(countedName, async () => {
     const isRight = await verifyPassword(user?.passwordHash, password);
-    return {
-      login: isRight && isInside && user !== undefined ? { name, user } : undefined,
-      isKnown: user !== undefined,
-    };
+    return isRight && isInside && user !== undefined ? { name, user } : undefined;
   });
 };

@@ -3,7 +3,6 @@ import { ManualClock } from '@keelson/clock';
 import type { LoginRequest } from '@keelson/proto/sys/v1/logins';
 import { createBarrier } from '@keelson/storage';
 import { expect, test } from 'vitest';
-import { loginRequest } from '../../test/login-steps.ts';
 import { MAX_PENDING_LOGIN, openPendingLogin, sealPendingLogin } from './pending-login.ts';
 
 const barrier = createBarrier({ clock: new ManualClock(1000) });
@@ -13,7 +12,20 @@ barrier.initialize(new Uint8Array(32).fill(7));
 const inGroups = (name: (at: number) => string): LoginRequest => {
   const groupAliases = Array.from({ length: 1000 }, (_, at) => name(at));
   const loginData = Buffer.from(JSON.stringify({ groups: groupAliases }));
-  return loginRequest('a', { groupAliases, loginData });
+  return {
+    mountUuid: 'a mount',
+    requestPath: 'login/alice',
+    displayName: 'alice',
+    metadata: { username: 'alice' },
+    limits: undefined,
+    loginData,
+    remoteAddress: '127.0.0.1',
+    aliasName: 'alice',
+    aliasMetadata: {},
+    groupAliases,
+    passcodes: [],
+    role: '',
+  };
 };
 
 test('the login of somebody in a thousand groups is opened as it was sealed', () => {

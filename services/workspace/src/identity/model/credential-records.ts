@@ -1,5 +1,5 @@
 /** The credentials of users other than tokens, and the site's rules for them. */
-import { lockoutShape, passcodeUseShape } from '@keelson/credentials';
+import { LOCKOUT_UPGRADES, lockoutShape, passcodeUseShape } from '@keelson/credentials';
 import { collection, type Reads } from '@keelson/storage';
 import { nullable, type Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
@@ -39,7 +39,8 @@ export const passwordMails = collection('password-mails', {
 /** By the digest of the name or address with which somebody signs in. Each cluster counts for itself. */
 export const signInLockouts = collection('sign-in-lockouts', {
   scope: 'local',
-  version: 1,
+  version: 2,
+  upgrades: LOCKOUT_UPGRADES,
   shape: lockoutShape,
 });
 

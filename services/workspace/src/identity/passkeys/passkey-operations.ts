@@ -155,15 +155,14 @@ export const withPasskey = async <T>(
         const known = await passkeyRecords.find(tx, key);
         const user = known && (await userRecords.find(tx, known.userId));
         const isOpen = user !== undefined && user.isSuspended !== true && user.isInvited !== true;
-        if (known === undefined || !isOpen || (userId ?? user.id) !== user.id)
-          return { login: undefined, isKnown: known !== undefined };
+        if (known === undefined || !isOpen || (userId ?? user.id) !== user.id) return undefined;
         try {
           await accept(tx, ceremony, credential, known);
         } catch (error) {
           if (!(error instanceof PasskeyRefusal)) throw error;
-          return { login: undefined, isKnown: true };
+          return undefined;
         }
-        return { login: { result: await act(tx, user) }, isKnown: true };
+        return { result: await act(tx, user) };
       }),
     // Nobody guesses a signature, and a lock that others bring about must not undo what is stored.
     { isRandom: true },

@@ -1,5 +1,5 @@
 /** Passwords of users, with which they sign in where the site permits it. */
-import { hashPassword, Lockouts, type Verdict, verifyPassword } from '@keelson/credentials';
+import { hashPassword, Lockouts, verifyPassword } from '@keelson/credentials';
 import { KeelsonError } from '@keelson/errors';
 import { refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
@@ -83,19 +83,16 @@ export interface VerifiedPassword {
   readonly hash: string;
 }
 
-/** Whether a password is that of a user; as much work is done without one. */
+/** The user of a password; undefined if it is wrong. As much work is done without a user. */
 export const verifyPasswordOf = async (
   { store }: ServiceContext,
   user: User | undefined,
   password: string,
-): Promise<Verdict<VerifiedPassword>> => {
+): Promise<VerifiedPassword | undefined> => {
   const hash = user && (await passwordRecords.find(store, user.id))?.hash;
   const isRight = await verifyPassword(hash, normalizedPassword(password));
   const isOpen = user !== undefined && user.isSuspended !== true;
-  return {
-    login: isRight && isOpen && hash !== undefined ? { user, hash } : undefined,
-    isKnown: hash !== undefined,
-  };
+  return isRight && isOpen && hash !== undefined ? { user, hash } : undefined;
 };
 
 /**
