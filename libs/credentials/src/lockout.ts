@@ -23,7 +23,10 @@ export type Lockout = Shaped<typeof lockoutShape>;
 /** Earlier versions of the record said whether there was such a user. */
 export const LOCKOUT_UPGRADES = {
   2: {
-    up: ({ isKnown: _, ...lockout }: Readonly<Record<string, unknown>>) => lockout,
+    up: (older: Readonly<Record<string, unknown>>) => {
+      const { isKnown: _, ...lockout } = older;
+      return lockout;
+    },
     down: (lockout: object) => ({ ...lockout, isKnown: true }),
   },
 };
