@@ -272,4 +272,47 @@ describe('accounts', { timeout: PATIENCE_MS }, () => {
     );
     expect(own.data.attributes.username).toBe('ada');
   });
+
+  test('are named on the pages of their API, and others on the pages of theirs', async () => {
+    await site.secrets('sys/auth/people', {
+      type: 'userpass',
+      description: 'the operators',
+      config: { listing_visibility: 'unauth' },
+    });
+    await site.secrets('sys/policies/acl/readers', {
+      policy: 'path "sys/policies/*" { capabilities = ["read", "list"] }',
+    });
+    const operator = { password: PASSWORD, token_policies: ['readers'] };
+    await site.secrets('auth/people/users/olga', operator);
+    await site.workspaces(
+      'POST',
+      'organizations/acme/organization-memberships',
+      attributes('organization-memberships', { email: 'zoe@keelson.example' }),
+    );
+    const { page, problems } = await site.open(await nextLink());
+    const form = page.getByRole('form', { name: 'Accept with a password' });
+    await form.getByLabel('New password').fill(PASSWORD);
+    await form.getByRole('button', { name: 'Accept and sign in' }).click();
+    const shown = page.locator('.frame-person');
+    await shown.getByText('zoe', { exact: true }).waitFor();
+    await page.goto(`${site.origin()}/ui/policies`);
+    await heading(page, 'Add another token');
+    expect(await shown.count()).toBe(0);
+    const other = page.getByRole('form', { name: 'Sign in with a password' });
+    await other.getByLabel('User name').fill('olga');
+    await other.getByLabel('Password').fill(PASSWORD);
+    await other.getByRole('button', { name: 'Sign in' }).click();
+    await heading(page, 'Policies');
+    await shown.getByText('people-olga', { exact: true }).waitFor();
+    await page.goto(`${site.origin()}/app/settings/account`);
+    await heading(page, 'Account');
+    await shown.getByText('zoe', { exact: true }).waitFor();
+    expect(problems).toEqual([]);
+    // Whoever comes with an API token is named as well.
+    const { page: mixed } = await site.open('/app');
+    await mixed.getByRole('button', { name: 'Sign in with a token' }).click();
+    await mixed.getByLabel('Token').fill(site.apiToken());
+    await mixed.getByLabel('Token').press('Enter');
+    await mixed.locator('.frame-person').getByText('admin', { exact: true }).waitFor();
+  });
 });

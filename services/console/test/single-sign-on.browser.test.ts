@@ -1,5 +1,5 @@
 /** Sign-in to the workspace API at the provider of identities of the site: the recipe of docs/signing-in.md. */
-import { documentedJson, publicAddress } from '@keelson/testkit';
+import { documentedJson, publicAddress, startMailServer } from '@keelson/testkit';
 import { tokensOf } from '@keelson/testkit/browser-session';
 import type { Page } from '@keelson/testkit/chromium';
 import { CLIENT, type OpenIdProvider, startOpenIdProvider } from '@keelson/testkit/openid-provider';
@@ -8,9 +8,16 @@ import { exchange, pageFor, startCommand } from './command-login.ts';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
 import { faultsInVariants } from './page-faults.ts';
 
+const mail = await startMailServer();
 const site = useConsole({
-  env: { KEELSON_OUTBOUND_RANGES: '127.0.0.1', ...(await publicAddress()) },
+  env: {
+    KEELSON_OUTBOUND_RANGES: '127.0.0.1',
+    KEELSON_WORKSPACE_SMTP_URL: mail.url,
+    KEELSON_WORKSPACE_MAIL_FROM: 'keelson@keelson.example',
+    ...(await publicAddress()),
+  },
 });
+afterAll(() => mail[Symbol.asyncDispose]());
 let provider: OpenIdProvider;
 
 const settings = (attributes: object) =>
@@ -34,12 +41,16 @@ afterAll(() => provider?.[Symbol.asyncDispose]());
 const goToProvider = (page: Page): Promise<void> =>
   page.getByRole('button', { name: 'Continue with the directory of the company' }).click();
 
-const logInAtProvider = async (page: Page, name: string): Promise<void> => {
-  await goToProvider(page);
+const answerProvider = async (page: Page, name: string): Promise<void> => {
   await page.locator('input[name=login]').fill(name);
   await page.locator('input[name=password]').fill('any');
   await page.getByRole('button', { name: 'Sign-in' }).click();
   await page.getByRole('button', { name: 'Continue' }).click();
+};
+
+const logInAtProvider = async (page: Page, name: string): Promise<void> => {
+  await goToProvider(page);
+  await answerProvider(page, name);
 };
 
 const ownName = async (page: Page): Promise<string> => {
@@ -66,6 +77,26 @@ describe('single sign-on', { timeout: PATIENCE_MS }, () => {
     const ended = page.waitForResponse(/account\/session$/);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await ended;
+  });
+
+  test('opens the account of an invitation to whoever is invited, at its link', async () => {
+    const create = (path: string, type: string, attributes: object) =>
+      site.workspaces('POST', path, { data: { type, attributes } });
+    await create('organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+    const email = 'hedy@keelson.example';
+    const invited = 'organizations/acme/organization-memberships';
+    await create(invited, 'organization-memberships', { email });
+    const text = (await mail.mail(0)).replaceAll('=\r\n', '').replaceAll('=3D', '=');
+    const path = /(\/app\/invitation#\S+)/.exec(text)?.[1] ?? '';
+    const { page, problems } = await site.open(path);
+    await page.getByText(`the account hedy for ${email}`).waitFor();
+    expect(await faultsInVariants(page, 'invitation with single sign-on')).toEqual({});
+    expect(problems).toEqual([]);
+    await page.getByRole('button', { name: 'Accept with the directory of the company' }).click();
+    await answerProvider(page, 'hedy');
+    await page.getByRole('link', { name: 'acme', exact: true }).first().waitFor();
+    expect(await ownName(page)).toBe('hedy');
+    await page.locator('.frame-person').getByText('hedy', { exact: true }).waitFor();
   });
 
   test('says why a person is refused, and lets them try again', async () => {

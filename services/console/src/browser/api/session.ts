@@ -16,6 +16,8 @@ export interface Session {
   readonly person?: string;
   /** The same for a token of `/api/v2`. */
   readonly workspaces?: string;
+  /** Name of the account that this token opens. */
+  readonly account?: string;
   /** Whether a sign-in of this browser made that token, so that nobody else has it. */
   readonly isOwnSession?: boolean;
   /** Path of the namespace without slashes at its ends; "" is the root. */
@@ -26,6 +28,12 @@ export interface Session {
 
 /** The session with the key of its cookie, as all tabs have it. */
 type StoredSession = Session & { readonly key?: string };
+
+/** Facts of a session that go with the token for one API. */
+const FACTS: Readonly<Record<TokenKind, readonly (keyof Session)[]>> = {
+  secrets: ['secrets', 'person', 'isOwnLogin'],
+  workspaces: ['workspaces', 'account', 'isOwnSession'],
+};
 
 const STORED = 'keelson-session';
 const NAMESPACE = 'keelson-namespace';
@@ -62,6 +70,13 @@ const store = (next: StoredSession): void => {
   else localStorage.removeItem(STORED);
   sessionStorage.setItem(NAMESPACE, next.namespace);
   announce(next);
+};
+
+/** The session without a token for one API, and what is known of it. */
+const without = (session: StoredSession, kind: TokenKind): StoredSession => {
+  const isOther = ([name]: readonly [string, unknown]): boolean =>
+    !FACTS[kind].some((fact) => fact === name);
+  return Object.fromEntries(Object.entries(session).filter(isOther)) as unknown as StoredSession;
 };
 
 /** Changes what is known of the session. Its tokens stay as they are. */
@@ -104,9 +119,10 @@ export const beginSession = async (
     },
   });
   if (!answer.ok) throw new ApiProblem(answer.status, 'The server has stored no session.');
-  const { endedBecause: _, ...session } = current;
+  const { endedBecause: _, ...former } = current;
+  const others = secrets === undefined ? former : without(former, 'secrets');
   store({
-    ...session,
+    ...(workspaces === undefined ? others : without(others, 'workspaces')),
     key,
     ...(secrets !== undefined && { secrets: randomText(9) }),
     ...(workspaces !== undefined && { workspaces: randomText(9) }),
@@ -122,21 +138,14 @@ const removeCookie = (left: StoredSession): void => {
 
 /** Forgets one token; the session continues with the other one, if there is one. */
 export const endSession = (kind: TokenKind, reason: string): void => {
-  const { [kind]: gone, ...others } = current;
-  if (gone === undefined) return;
+  if (current[kind] === undefined) return;
+  const others = without(current, kind);
   if (!isSignedIn(others)) {
     removeCookie(current);
     store({ namespace: current.namespace, endedBecause: reason });
     return;
   }
-  const { person, isOwnLogin, isOwnSession, ...rest } = others;
-  store({
-    ...rest,
-    ...(kind === 'workspaces' && person !== undefined && { person }),
-    ...(kind === 'workspaces' && isOwnLogin !== undefined && { isOwnLogin }),
-    ...(kind === 'secrets' && isOwnSession !== undefined && { isOwnSession }),
-    endedBecause: reason,
-  });
+  store({ ...others, endedBecause: reason });
 };
 
 /**

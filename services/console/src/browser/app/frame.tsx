@@ -42,7 +42,10 @@ const NeedsToken = ({ kind }: { kind: 'secrets' | 'workspaces' }) => (
 
 const Header = (props: { isMenuOpen: boolean; onMenu: () => void }) => {
   const { data: health } = useHealth();
-  const { secrets, person } = useSession();
+  const { secrets, person, account } = useSession();
+  const needed = tokenNeededBy(useLocation().pathname);
+  // Each API may know somebody else; the start page shows both.
+  const name = needed === 'workspaces' ? account : (person ?? (needed ? undefined : account));
   return (
     <TopBar>
       <Button
@@ -63,7 +66,7 @@ const Header = (props: { isMenuOpen: boolean; onMenu: () => void }) => {
       <span className={styles['space']} />
       <SearchButton />
       {secrets !== undefined && <NamespaceSwitch />}
-      {person !== undefined && <span className={styles['person']}>{person}</span>}
+      {name !== undefined && <span className={styles['person']}>{name}</span>}
       <Button look="plain" className={barStyles['button']} onClick={() => leaveSession()}>
         Sign out
       </Button>

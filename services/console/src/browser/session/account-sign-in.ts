@@ -4,6 +4,7 @@ import { ApiProblem } from '../api/api-problem.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { beginSession } from '../api/session.ts';
 import { callWorkspaces, type OneDocument } from '../api/workspaces-api.ts';
+import { accountOf } from './account-of.ts';
 
 type Methods = ResourceAttributes['sign-in-methods'];
 type Signed = ResourceAttributes['sessions'];
@@ -41,8 +42,10 @@ export interface GivenFactor {
 }
 
 /** Goes on with the session of somebody who has just signed in. */
-export const enterAccount = (token: string): Promise<void> =>
-  beginSession({ workspaces: token }, { isOwnSession: true });
+export const enterAccount = async (token: string): Promise<void> => {
+  const known = { ...(await accountOf(token)), isOwnSession: true };
+  await beginSession({ workspaces: token }, known);
+};
 
 /** The status with which the server asks for a second factor, or refuses one. */
 const FACTOR_STATUS = 422;

@@ -12,10 +12,12 @@ import { Button } from '../components/button.tsx';
 import { formatTime } from '../components/format.ts';
 import { Problem, useTitle } from '../components/page.tsx';
 import { ShownOnce } from '../components/shown-once.tsx';
+import { accountOf } from './account-of.ts';
 import { acceptWithPasskey } from './account-passkey.ts';
 import { enterAccount, useAccountMethods } from './account-sign-in.ts';
 import { LoginCard, Ways } from './login-card.tsx';
 import { PasswordFields } from './password-fields.tsx';
+import { leaveForSingleSignOn } from './single-sign-on.ts';
 
 interface Invitation {
   readonly email: string;
@@ -65,6 +67,19 @@ const MakePasskey = ({ code }: { code: string }) => {
   );
 };
 
+/** Accepts by a sign-in at the provider of identities, which knows who has the address. */
+const SignInAtProvider = ({ title }: { title: string }) => {
+  const action = useAction(() => leaveForSingleSignOn('/app'));
+  return (
+    <>
+      {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
+      <Button disabled={action.isPending} onClick={() => action.run()}>
+        Accept with {title}
+      </Button>
+    </>
+  );
+};
+
 const Offer = (props: { code: string; onAccepted: (token: string) => void }) => {
   const { code: token } = props;
   const methods = useAccountMethods();
@@ -89,7 +104,8 @@ const Offer = (props: { code: string; onAccepted: (token: string) => void }) => 
     return <p role="status">The invitation is being read.</p>;
   const hasPasswords = methods.data?.password === true;
   const hasPasskeys = methods.data?.passkey === true;
-  const signsIn = hasPasswords || hasPasskeys;
+  const provider = methods.data?.['single-sign-on'] ?? null;
+  const signsIn = hasPasswords || hasPasskeys || provider !== null;
   const { relationships, attributes } = found.data;
   const organization = relationships?.['organization']?.data as { id: string } | undefined;
   const { email, username, 'invited-by': by, 'expires-at': ends } = attributes;
@@ -106,6 +122,7 @@ const Offer = (props: { code: string; onAccepted: (token: string) => void }) => 
       </p>
       {hasPasswords && <SetPassword code={token} username={username} />}
       <Ways>
+        {provider !== null && <SignInAtProvider title={provider} />}
         {hasPasskeys && <MakePasskey code={token} />}
         {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
         <Button
@@ -123,7 +140,7 @@ const Offer = (props: { code: string; onAccepted: (token: string) => void }) => 
 const SignInWith = ({ token }: { token: string }) => {
   const navigate = useNavigate();
   const action = useAction(
-    () => beginSession({ workspaces: token }),
+    async () => beginSession({ workspaces: token }, await accountOf(token)),
     () => void navigate({ to: '/app' }),
   );
   return (

@@ -126,7 +126,7 @@ const OfferedWays = (props: {
   const ofMounts = needs === 'workspaces' ? [] : (mounted.data ?? []);
   const sso = ofAccounts?.['single-sign-on'] ?? null;
   const providers: readonly ProviderChoice[] = [
-    ...(sso === null ? [] : [{ key: '', title: sso, leave: leaveForSingleSignOn }]),
+    ...(sso === null ? [] : [{ key: '', title: sso, leave: () => leaveForSingleSignOn() }]),
     ...ofMounts
       .filter(({ type }) => type === 'oidc')
       .map((method) => ({

@@ -2,6 +2,7 @@ import { ApiProblem } from '../api/api-problem.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { beginSession, type Session, type TokenKind, type Tokens } from '../api/session.ts';
 import { callWorkspaces } from '../api/workspaces-api.ts';
+import { accountOf } from './account-of.ts';
 
 interface Proven {
   readonly tokens: Tokens;
@@ -20,7 +21,7 @@ const PROOFS: Readonly<Record<TokenKind, (token: string) => Promise<Proven>>> = 
   },
   workspaces: async (token) => {
     await callWorkspaces('GET', 'organizations?page[size]=1', { token });
-    return { tokens: { workspaces: token }, known: {} };
+    return { tokens: { workspaces: token }, known: await accountOf(token) };
   },
 };
 

@@ -26,8 +26,14 @@ const requireThisAddress = (address: string): void => {
     throw new Error(`open the console at ${new URL(back).origin}, to which the provider returns`);
 };
 
-/** Sends the browser to the provider. @throws {ApiProblem} when the site has none that can be reached */
-export const leaveForSingleSignOn = async (): Promise<void> => {
+/**
+ * Sends the browser to the provider.
+ * @param returnTo page to show after it
+ * @throws {ApiProblem} when the site has none that can be reached
+ */
+export const leaveForSingleSignOn = async (
+  returnTo = location.pathname + location.search,
+): Promise<void> => {
   const clientNonce = randomText();
   const { data } = await callWorkspaces<OneDocument<ResourceAttributes['sso-logins']>>(
     'POST',
@@ -36,7 +42,7 @@ export const leaveForSingleSignOn = async (): Promise<void> => {
   );
   const address = requireWebAddress(data.attributes['authorization-url']);
   requireThisAddress(address);
-  const left: LeftLogin = { clientNonce, returnTo: location.pathname + location.search };
+  const left: LeftLogin = { clientNonce, returnTo };
   sessionStorage.setItem(KEY, JSON.stringify(left));
   location.assign(address);
 };
