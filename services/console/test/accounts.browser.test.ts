@@ -273,6 +273,43 @@ describe('accounts', { timeout: PATIENCE_MS }, () => {
     expect(own.data.attributes.username).toBe('ada');
   });
 
+  test('get another mail address with the password, which counts once its link is followed', async () => {
+    await site.workspaces(
+      'POST',
+      'organizations/acme/organization-memberships',
+      attributes('organization-memberships', { email: 'mae@keelson.example' }),
+    );
+    const { page, problems } = await site.open(await nextLink());
+    const form = page.getByRole('form', { name: 'Accept with a password' });
+    await form.getByLabel('New password').fill(PASSWORD);
+    await form.getByRole('button', { name: 'Accept and sign in' }).click();
+    await heading(page, 'Organizations');
+    await page.goto(`${site.origin()}/app/settings/account`);
+    await page.getByText('mae@keelson.example', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Change the mail address' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('New mail address').fill('mae@other.example');
+    await dialog.getByLabel('Your password').fill('wrong');
+    await dialog.getByRole('button', { name: 'Change it' }).click();
+    await dialog.getByRole('alert').waitFor();
+    expect(await faultsInVariants(page, 'another mail address')).toEqual({});
+    await dialog.getByLabel('Your password').fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Change it' }).click();
+    await page.getByText('until the link that was sent to mae@other.example').waitFor();
+    // The former address gets a mail without a link.
+    const links = [await nextLink(), await nextLink()].filter((link) => link !== '');
+    expect(links).toHaveLength(1);
+    const confirming = await site.open(links[0]);
+    await confirming.page.getByRole('button', { name: 'Confirm my account' }).click();
+    await confirming.page.getByText('mae@other.example is the mail address').waitFor();
+    // The former address gets another one.
+    expect(await nextLink()).toBe('');
+    await page.reload();
+    await page.getByText('mae@other.example', { exact: true }).waitFor();
+    // The wrong password.
+    expect(problems.filter((problem) => !problem.includes('422'))).toEqual([]);
+  });
+
   test('are named on the pages of their API, and others on the pages of theirs', async () => {
     await site.secrets('sys/auth/people', {
       type: 'userpass',

@@ -40,6 +40,7 @@ test('every use of the form has a name of its own', () => {
 
 /** The requests of other forms and buttons, by file, with what each creates or does. */
 const DEEDS: Readonly<Record<string, readonly string[]>> = {
+  'account/mail-address-card.tsx': ['asks for a passkey', 'asks for another address'],
   'account/passkeys-card.tsx': ['begins to add a passkey', 'adds it', 'renames one'],
   'account/password-card.tsx': ['changes the password'],
   'account/two-factor-card.tsx': [
