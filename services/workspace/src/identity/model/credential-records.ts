@@ -3,7 +3,7 @@ import { LOCKOUT_UPGRADES, lockoutShape, passcodeUseShape } from '@keelson/crede
 import { collection, type Reads } from '@keelson/storage';
 import { nullable, type Shaped } from '@keelson/storage/shape';
 import { Type } from 'typebox';
-import type { SignInWays } from './domain/session-life.ts';
+import type { SignInMarks, SignInWays } from './domain/session-life.ts';
 import {
   DEFAULT_SIGN_IN_SETTINGS,
   type SignInSettings,
@@ -128,6 +128,15 @@ export const findSignInWays = async (reads: Reads): Promise<SignInWays> => {
   const [settings, sso] = await Promise.all([findSignInSettings(reads), findSsoSettings(reads)]);
   return { settings, sso };
 };
+
+/** The same, as far as it decides about one session or link: a record that is damaged ends no others. */
+export const findSignInWaysOf = async (
+  reads: Reads,
+  { isSingleSignOn }: SignInMarks,
+): Promise<SignInWays> => ({
+  settings: await findSignInSettings(reads),
+  sso: isSingleSignOn === true ? await findSsoSettings(reads) : undefined,
+});
 
 /** Whether people sign in to this site without a token that somebody gave them. */
 export const hasSignIn = async (reads: Reads): Promise<boolean> => {

@@ -178,3 +178,10 @@ test('a shorter time ends sessions that are older, and a longer one prolongs non
   harness.clock.advance(1);
   expect(await isOpen(session)).toBe(false);
 });
+
+test('settings of the provider that a disk has damaged end no session of a password or passkey', async () => {
+  const [session, passkey] = [await byPassword(), await byPasskey()];
+  const path = 'shared/sso-settings/site';
+  await harness.store.applyRecords('damage', [{ path, stored: Buffer.from([0]) }]);
+  expect(await areOpen(session, passkey)).toEqual([true, true]);
+});

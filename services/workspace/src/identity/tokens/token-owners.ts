@@ -5,7 +5,7 @@ import { notFound } from '../../base/not-found.ts';
 import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
 import { requireOrganizationOf } from '../access/organization-access-operations.ts';
 import { requireTeam } from '../access/team-access.ts';
-import { findSignInWays } from '../model/credential-records.ts';
+import { findSignInWaysOf } from '../model/credential-records.ts';
 import type { Organization } from '../model/domain/organization.ts';
 import { isOfPresent, isSessionOpen } from '../model/domain/session-life.ts';
 import type { ApiToken } from '../model/domain/token.ts';
@@ -55,7 +55,7 @@ const user: TokenOwnerRules = {
 const session: TokenOwnerRules = {
   ...user,
   findPrincipal: async (reads, token, nowMs) =>
-    isSessionOpen(token, await findSignInWays(reads), nowMs)
+    isSessionOpen(token, await findSignInWaysOf(reads, token), nowMs)
       ? user.findPrincipal(reads, token, nowMs)
       : undefined,
 };
@@ -126,7 +126,7 @@ const emailConfirmation = linkOwner('email-confirmation', async (reads, id) => {
 /** It ends with the next one, when it is used, and when users may have no passwords. */
 const passwordReset = linkOwner('password-reset', async (reads, userId, token) => {
   const found = await userRecords.find(reads, userId);
-  const isPresent = isOfPresent(token, await findSignInWays(reads));
+  const isPresent = isOfPresent(token, await findSignInWaysOf(reads, token));
   return isPresent && found !== undefined && found.isSuspended !== true;
 });
 
