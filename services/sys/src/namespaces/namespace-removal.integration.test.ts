@@ -115,7 +115,7 @@ const addPasskey = async (mountUuid: string): Promise<void> => {
   await ask('sys/policies/acl/own', { policy: OWN_PASSKEYS });
   await ask('identity/mfa/login-enforcement/people', {
     mfa_method_ids: [data.method_id],
-    auth_method_types: ['others'],
+    auth_method_types: ['approle'],
   });
   const { client_token: token } = await logIn(primary, mountUuid);
   const whose = { token, methodId: data.method_id, origin, namespace: 'team' };
