@@ -97,6 +97,31 @@ describe('the page of sign-ins', { timeout: PATIENCE_MS }, () => {
     expect((await settings('sso')).issuer).toBe(provider.issuer);
   });
 
+  test('keeps what is entered while it reads what it has stored', async () => {
+    const { page } = await site.openSignedIn('/app/settings/sign-in');
+    const form = page.getByRole('form', { name: 'Single sign-on' });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    let isStored = false;
+    await page.route('**/api/v2/admin/sso-settings', async (route) => {
+      if (route.request().method() === 'PATCH') isStored = true;
+      else if (isStored) await held;
+      await route.continue();
+    });
+    const name = form.getByLabel('Name by which people know it');
+    await name.fill('renamed');
+    await form.getByRole('button', { name: 'Save single sign-on' }).click();
+    await page.getByRole('status').getByText('Saved.', { exact: true }).waitFor();
+    const issuer = form.getByLabel(/^Issuer/);
+    await issuer.fill('https://other.example');
+    release();
+    await form.getByRole('button', { name: 'Save single sign-on' }).waitFor();
+    expect(await issuer.inputValue()).toBe('https://other.example');
+    expect(await issuer.and(page.locator(':focus')).count()).toBe(1);
+    await form.getByRole('button', { name: 'Undo' }).click();
+    expect(await issuer.inputValue()).toBe(provider.issuer);
+    expect(await name.inputValue()).toBe('renamed');
+  });
+
   test('lets people sign in with passwords', async () => {
     const { page } = await site.openSignedIn('/app/settings/sign-in');
     const form = page.getByRole('form', { name: 'Passwords, passkeys and sessions' });

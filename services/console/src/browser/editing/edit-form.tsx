@@ -22,7 +22,7 @@ import { Problem } from '../components/page.tsx';
 import { type Conflict, Conflicts, decidedIn } from './conflicts.tsx';
 import type { EditTarget } from './edit-target.ts';
 import { type Faults, FaultsOfForm } from './faults.tsx';
-import { enteredIn, labelOf, shownIn, valuesIn } from './form-values.ts';
+import { enteredIn, type FieldFocus, focusIn, labelOf, shownIn, valuesIn } from './form-values.ts';
 import { compare, type FieldValues } from './three-way.ts';
 
 export interface Edit<Document, Values extends FieldValues> {
@@ -118,6 +118,7 @@ const useDraft = <Document, Values extends FieldValues>(
 ) => {
   const form = useRef<HTMLFormElement>(null);
   const drawn = useRef<Partial<Values>>({});
+  const focused = useRef<FieldFocus>(undefined);
   const [draft, setDraft] = useState<Draft<Document, Values>>(() => ({
     document,
     base: valuesOf(document),
@@ -130,12 +131,18 @@ const useDraft = <Document, Values extends FieldValues>(
     form.current === null
       ? {}
       : enteredIn(form.current, draft.base, drawn.current, Object.keys(draft.carried));
-  /** Draws the fields again, with the values that were entered and have to be decided. */
+  /** The fields that were changed after these values had been sent. */
+  const readSince = (sent: Partial<Values>): Partial<Values> =>
+    form.current === null
+      ? {}
+      : enteredIn(form.current, draft.base, { ...drawn.current, ...sent }, []);
+  /** Draws the fields again, with values that were entered and are not stored yet. */
   const draw = (
     newest: Document,
     carried: Partial<Values> = {},
     conflicts: readonly Conflict[] = [],
   ): void => {
+    focused.current = form.current === null ? undefined : focusIn(form.current);
     setDraft(({ round }) => ({
       document: newest,
       base: valuesOf(newest),
@@ -146,20 +153,25 @@ const useDraft = <Document, Values extends FieldValues>(
     setEntered(carried);
   };
   useLayoutEffect(() => {
-    if (form.current !== null) drawn.current = valuesIn(form.current, draft.base);
+    if (form.current === null) return;
+    drawn.current = valuesIn(form.current, draft.base);
+    focused.current?.restoreIn(form.current);
   }, [draft.round]);
   useEffect(() => {
-    // Drawing the fields again takes the focus from them, and would lose what a person has entered.
+    // Drawing the fields again would lose what a person has entered.
     if (isEmpty(read()) && !isSame(valuesOf(document), draft.base)) draw(document);
   }, [document]);
-  return { form, draft, draw, read, entered, recordEntered: () => setEntered(read()) };
+  return { form, draft, draw, read, readSince, entered, recordEntered: () => setEntered(read()) };
 };
 
 export const EditForm = <Document, Values extends FieldValues>(
   props: EditFormProps<Document, Values>,
 ) => {
   const { target, valuesOf, bodyOf, label } = props;
-  const { form, draft, draw, read, entered, recordEntered } = useDraft(props.document, valuesOf);
+  const { form, draft, draw, read, readSince, entered, recordEntered } = useDraft(
+    props.document,
+    valuesOf,
+  );
 
   const saving = useAction(
     async (mine: Partial<Values>) => {
@@ -180,9 +192,12 @@ export const EditForm = <Document, Values extends FieldValues>(
       if (!isEmpty(changed)) await target.send(bodyOf(changed, newest));
       return changed;
     },
-    async (changed) => {
+    async (changed, mine) => {
       props.onSaved?.(changed);
-      if (label !== undefined) draw(await target.read());
+      if (label === undefined) return;
+      const newest = await target.read();
+      // Whoever has gone on meanwhile keeps what was entered.
+      draw(newest, readSince(mine));
     },
     (changed) => (isEmpty(changed) ? 'Nothing was changed.' : 'Saved.'),
   );

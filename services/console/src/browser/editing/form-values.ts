@@ -61,6 +61,28 @@ export const enteredIn = <Values extends FieldValues>(
 const fieldsNamed = (form: HTMLFormElement, name: string): readonly Field[] =>
   fieldsIn(form).filter((field) => field.name === name);
 
+/** The focus of a form, which its fields lose when they are drawn again. */
+export interface FieldFocus {
+  readonly restoreIn: (form: HTMLFormElement) => void;
+}
+
+/** Undefined while no field of the form has the focus. */
+export const focusIn = (form: HTMLFormElement): FieldFocus | undefined => {
+  const field = fieldsIn(form).find((one) => one === document.activeElement);
+  if (field === undefined) return undefined;
+  const at = fieldsNamed(form, field.name).indexOf(field);
+  const [start, end] =
+    field instanceof HTMLSelectElement ? [null, null] : [field.selectionStart, field.selectionEnd];
+  return {
+    restoreIn: (drawn) => {
+      const same = fieldsNamed(drawn, field.name)[at];
+      same?.focus();
+      if (start !== null && !(same instanceof HTMLSelectElement))
+        same?.setSelectionRange(start, end);
+    },
+  };
+};
+
 /** The text of a label, without the texts of what is inside it, such as the options of a select. */
 const ownText = (element: Element | null | undefined): string =>
   [...(element?.childNodes ?? [])]
