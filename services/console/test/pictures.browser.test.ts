@@ -30,6 +30,8 @@ interface Pictured {
   readonly path: string | (() => string);
   /** A button that is pressed before the picture is taken. */
   readonly pressed?: string;
+  /** A text that the page shows until the server has changed what it is about. */
+  readonly passing?: string;
 }
 
 const AUTHORITY = '/ui/certificates/pki';
@@ -82,7 +84,8 @@ const WORKSPACES: Readonly<Record<string, Pictured>> = {
   projects: { path: '/app/acme/projects' },
   teams: { path: '/app/acme/teams' },
   team: { path: () => added.team },
-  'agent-pools': { path: '/app/acme/agent-pools' },
+  // An agent that has a run is lost once it has been silent for a minute.
+  'agent-pools': { path: '/app/acme/agent-pools', passing: 'idle' },
   'variable-sets': { path: '/app/acme/variable-sets' },
   'version-control': { path: '/app/acme/version-control' },
   activity: { path: '/app/acme/activity' },
@@ -158,11 +161,17 @@ const differencesOf = async (
   pages: Readonly<Record<string, Pictured>>,
 ): Promise<Record<string, string>> => {
   const found: Record<string, string> = {};
-  for (const [name, { path, pressed }] of Object.entries(pages)) {
+  for (const [name, { path, pressed, passing }] of Object.entries(pages)) {
     await page.goto(site.origin() + (typeof path === 'string' ? path : path()));
     await page.getByRole('heading').first().waitFor();
     await settled();
     await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+    if (passing !== undefined)
+      await page
+        .locator('td')
+        .getByText(passing, { exact: true })
+        .first()
+        .waitFor({ state: 'detached' });
     if (pressed !== undefined) {
       await page.getByRole('button', { name: pressed }).click();
       await settled();
