@@ -142,3 +142,11 @@ export const openAuth = async ({
 };
 
 export type OpenAuth = Awaited<ReturnType<typeof openAuth>>;
+
+/** A request below the mount of a test, from 127.0.0.1 unless it names another address. */
+export type CallMount = (
+  method: string,
+  path: string,
+  body?: unknown,
+  remoteAddress?: string,
+) => ReturnType<OpenAuth['call']>;

@@ -1,6 +1,6 @@
 /** The method approle: roles, secret ids and logins, as machines and their operators see them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mountOf, type OpenAuth, openAuth } from '../../test/open-auth.ts';
+import { type CallMount, mountOf, type OpenAuth, openAuth } from '../../test/open-auth.ts';
 
 let auth: OpenAuth;
 beforeAll(async () => {
@@ -9,12 +9,7 @@ beforeAll(async () => {
 afterAll(() => auth.close());
 
 let serial = 0;
-let call: (
-  method: string,
-  path: string,
-  body?: unknown,
-  remoteAddress?: string,
-) => ReturnType<OpenAuth['call']>;
+let call: CallMount;
 
 /** A mount of its own for each test. */
 beforeEach(() => {

@@ -1,7 +1,7 @@
 /** The method userpass: people with a password of their own. */
 import { countPasswordHashes } from '@keelson/testkit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { mountOf, type OpenAuth, openAuth } from '../../test/open-auth.ts';
+import { type CallMount, mountOf, type OpenAuth, openAuth } from '../../test/open-auth.ts';
 
 let auth: OpenAuth;
 beforeAll(async () => {
@@ -11,12 +11,7 @@ afterAll(() => auth.close());
 
 let serial = 0;
 let mount: ReturnType<typeof mountOf>;
-let call: (
-  method: string,
-  path: string,
-  body?: unknown,
-  remoteAddress?: string,
-) => ReturnType<OpenAuth['call']>;
+let call: CallMount;
 
 /** A mount of its own for each test. */
 beforeEach(() => {
