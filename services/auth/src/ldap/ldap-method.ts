@@ -151,7 +151,7 @@ export const ldapMethod = (parts: LdapParts): AuthMethod => {
       const groups = await renewalGroups(directory, mount, config, data);
       if (groups === undefined) return undefined;
       const rights = await rightsOf(parts, mount, config, data['user'], groups);
-      // Those of the login may be older than what a later login has reported.
+      // Without `binddn` the groups are those of this token's login, and a later login may have reported others.
       return config.bindDn === '' ? { settings: rights.settings } : rights;
     },
   };
