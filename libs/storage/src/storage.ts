@@ -66,7 +66,13 @@ export { comparePaths } from './records/record-path.ts';
 export { type RecordedReads, recordReads } from './records/recorded-reads.ts';
 export { type ExaminedStore, examineSqliteStore } from './sqlite/examine-store.ts';
 export { type FileLock, takeFileLock } from './sqlite/file-lock.ts';
-export { openSqliteStore, type SqliteStoreOptions } from './sqlite/sqlite-store.ts';
+export { createStoreMemory, type StoreMemory } from './sqlite/shared-head.ts';
+export {
+  joinSqliteStore,
+  openSqliteStore,
+  type SqliteStoreOptions,
+} from './sqlite/sqlite-store.ts';
+export { openWriterPort, writeThrough } from './sqlite/writer-thread.ts';
 export type * from './store.ts';
 export type {
   DamagedRecord,

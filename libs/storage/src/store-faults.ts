@@ -32,25 +32,60 @@ export type FaultListener = (
 
 const RETRY_EVERY_MS = 5000;
 
+/** The kinds of faults that are present, as bits; several threads may share them. */
+export interface FaultCell {
+  bits(): number;
+  /** @returns whether it was absent */
+  add(bit: number): boolean;
+  /** @returns whether it was present */
+  remove(bit: number): boolean;
+}
+
+const createFaultCell = (): FaultCell => {
+  let present = 0;
+  const change = (bits: number): boolean => {
+    const isChanged = bits !== present;
+    present = bits;
+    return isChanged;
+  };
+  return {
+    bits: () => present,
+    add: (bit) => change(present | bit),
+    remove: (bit) => change(present & ~bit),
+  };
+};
+
+const bitOf = (kind: FaultKind): number => 1 << FAULT_KINDS.indexOf(kind);
+
 export class StoreFaults {
+  readonly #cell: FaultCell;
+  /** Causes of the faults that began here. */
   readonly #causes = new Map<FaultKind, unknown>();
   #listener: FaultListener | undefined;
   #retry: () => Promise<void> = () => Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
+  /** @param cell shared with other threads that have the same store open */
+  constructor(cell: FaultCell = createFaultCell()) {
+    this.#cell = cell;
+  }
+
   get present(): readonly StoreFault[] {
-    return [...this.#causes.keys()].map((kind) => ({ kind, text: SENTENCES[kind] }));
+    return FAULT_KINDS.filter((kind) => this.has(kind)).map((kind) => ({
+      kind,
+      text: SENTENCES[kind],
+    }));
   }
 
   has(kind: FaultKind): boolean {
-    return this.#causes.has(kind);
+    return (this.#cell.bits() & bitOf(kind)) !== 0;
   }
 
-  /** Called for the present faults at once, and for each change. */
+  /** Called for the present faults at once, and for each change that this thread notices first. */
   set onChange(listener: FaultListener) {
     this.#listener = listener;
-    for (const [kind, cause] of this.#causes) this.#tell(kind, false, cause);
+    for (const { kind } of this.present) this.#tell(kind, false, this.#causes.get(kind));
   }
 
   /** @param retry writes something without effect, and calls `end` for what is over; run at intervals */
@@ -59,19 +94,17 @@ export class StoreFaults {
   }
 
   begin(kind: FaultKind, cause: unknown): void {
-    if (this.#isClosed || this.#causes.has(kind)) return;
+    if (this.#isClosed || !this.#cell.add(bitOf(kind))) return;
     this.#causes.set(kind, cause);
     this.#tell(kind, false, cause);
-    this.#timer ??= setInterval(
-      () => void this.#retry().catch(() => undefined),
-      RETRY_EVERY_MS,
-    ).unref();
+    this.#timer ??= setInterval(() => this.#tryAgain(), RETRY_EVERY_MS).unref();
   }
 
   end(kind: FaultKind): void {
-    if (!this.#causes.delete(kind)) return;
+    if (!this.#cell.remove(bitOf(kind))) return;
+    this.#causes.delete(kind);
     this.#tell(kind, true);
-    if (this.#causes.size === 0) this.#stopRetrying();
+    if (this.#cell.bits() === 0) this.#stopRetrying();
   }
 
   /** Begins the fault that an error of a database shows. @returns the error */
@@ -84,6 +117,12 @@ export class StoreFaults {
   close(): void {
     this.#isClosed = true;
     this.#stopRetrying();
+  }
+
+  #tryAgain(): void {
+    // Another thread may have ended it.
+    if (this.#cell.bits() === 0) this.#stopRetrying();
+    else void this.#retry().catch(() => undefined);
   }
 
   #stopRetrying(): void {

@@ -3,6 +3,7 @@ import { type PgBouncer, startPgBouncer } from '@keelson/testkit/high-availabili
 import { afterAll, beforeAll, describe } from 'vitest';
 import { declaredKinds } from '../collections/table.ts';
 import { registerReplicatedStoreContract } from '../contract/replicated-store.contract.ts';
+import { registerRolloutContract } from '../contract/rollout.contract.ts';
 import { registerStoreContract } from '../contract/store.contract.ts';
 import type { StoreLocation } from '../contract/store-context.ts';
 import { openPostgresStore } from './postgres-store.ts';
@@ -32,6 +33,7 @@ describe('PostgreSQL store', () => {
   const direct = () => createPlace({ port: server.port, password: '' });
   registerStoreContract(direct);
   registerReplicatedStoreContract(direct);
+  registerRolloutContract(direct);
 });
 
 describe('PostgreSQL store through PgBouncer, which gives its connections away between transactions', () => {
@@ -42,4 +44,5 @@ describe('PostgreSQL store through PgBouncer, which gives its connections away b
   afterAll(() => pooler[Symbol.asyncDispose]());
 
   registerReplicatedStoreContract(() => createPlace(pooler));
+  registerRolloutContract(() => createPlace(pooler));
 });

@@ -1,6 +1,6 @@
 /**
  * A store in one SQLite file, owned by this process alone: a separate thread writes (sqlite-writer.ts),
- * and a second connection on the event loop reads what is committed, which with `synchronous=FULL` is on
+ * and a connection of each event loop reads what is committed, which with `synchronous=FULL` is on
  * disk. See docs/decisions/0004.
  */
 import { statSync } from 'node:fs';
@@ -40,6 +40,7 @@ import type { StoreFaults } from '../store-faults.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import type { FileLock } from './file-lock.ts';
+import type { SharedHead } from './shared-head.ts';
 import {
   discardStagedExcept,
   openSqliteCopy,
@@ -69,8 +70,12 @@ export interface SqliteConnections {
   readonly database: DatabaseSync;
   readonly writer: SqliteWriter;
   readonly faults: StoreFaults;
-  /** Keeps other processes away from the file until it is closed. */
-  readonly lock: FileLock;
+  readonly head: SharedHead;
+  /**
+   * Keeps other processes away from the file until it is closed. Absent if another thread has opened the file before;
+   * that one closes it.
+   */
+  readonly lock: FileLock | undefined;
   readonly versions: RecordVersions;
 }
 
@@ -78,35 +83,45 @@ export class SqliteBackend implements Backend {
   readonly #file: string;
   readonly #database: DatabaseSync;
   readonly #writer: SqliteWriter;
-  readonly #lock: FileLock;
+  readonly #lock: FileLock | undefined;
+  readonly #head: SharedHead;
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #records: SqliteRecords;
   readonly #compiled = new LRUCache<string, StatementSync>({ max: MAX_COMPILED_STATEMENTS });
   readonly tables = sqliteTables<unknown>();
   readonly faults: StoreFaults;
   readonly versions: RecordVersions;
-  #headSequence: number;
-  #logBytes: number;
+  readonly #closed = new AbortController();
+  /** Sequence of the commit after which `#logBytes` was known. */
+  #knownSequence = 0;
+  #logBytes = 0;
 
   /** Takes ownership of the connections; `close` closes them. */
-  constructor({ file, database, writer, faults, lock, versions }: SqliteConnections) {
+  constructor({ file, database, writer, faults, lock, head, versions }: SqliteConnections) {
     this.#file = file;
     this.#database = database;
     this.#writer = writer;
     this.faults = faults;
     this.#lock = lock;
+    this.#head = head;
     this.#statements = prepareStatements(database);
     this.#records = new SqliteRecords(database);
-    const head = this.#statements.readHead.get();
-    this.#headSequence = Number(head?.['sequence']);
-    this.#logBytes = Number(head?.['log_bytes']);
     this.versions = versions;
-    versions.see(String(head?.['record_versions']));
+    this.#readHead();
+    if (lock !== undefined) head.advance(this.#knownSequence);
   }
 
   headSequence(): number {
     this.#writer.requireIntact();
-    return this.#headSequence;
+    return this.#head.sequence;
+  }
+
+  /** Calls `notice` after commits of all threads, so that also a loss that another one noticed is reported here. */
+  onCommitElsewhere(notice: () => void): void {
+    void this.#head.watch(() => {
+      notice();
+      if (this.#head.isLost) this.#writer.noticeLoss();
+    }, this.#closed.signal);
   }
 
   findRow(path: string): StoredRow | undefined {
@@ -147,8 +162,7 @@ export class SqliteBackend implements Backend {
   }
 
   async holdCommits(work: () => Promise<void>): Promise<void> {
-    // This process is the only writer of the file.
-    await work();
+    await this.#head.inTurn(work);
   }
 
   async openCopy(): Promise<OpenCopy> {
@@ -169,8 +183,10 @@ export class SqliteBackend implements Backend {
   }
 
   async replaceRecords(replacement: Replacement): Promise<void> {
-    await this.#writer.run(replaceRecords(replacement));
-    this.#headSequence = replacement.headSequence;
+    await this.#head.inTurn(async () => {
+      await this.#writer.run(replaceRecords(replacement));
+      this.#head.advance(replacement.headSequence);
+    });
   }
 
   async firstSequence(): Promise<number | undefined> {
@@ -187,11 +203,17 @@ export class SqliteBackend implements Backend {
     }));
   }
 
-  async commit({ prepare, visible }: GroupCommit): Promise<void> {
-    const batch = await prepare(this.#headSequence);
+  async commit(group: GroupCommit): Promise<void> {
+    await this.#head.inTurn(() => this.#commitInTurn(group));
+  }
+
+  async #commitInTurn({ prepare, visible }: GroupCommit): Promise<void> {
+    const before = this.headSequence();
+    if (before !== this.#knownSequence) this.#readHead();
+    const batch = await prepare(before);
     if (batch === undefined) return;
     const { entries, changes, projected } = batch;
-    const head = this.#headSequence + entries.length;
+    const head = before + entries.length;
     let endBytes = this.#logBytes;
     const appended = entries.map(({ sequence, committedAtMs, operations }) => {
       const encoded = encodeOperations(operations);
@@ -201,7 +223,7 @@ export class SqliteBackend implements Backend {
     const isWritten = await this.#writer.run([
       {
         sql: 'UPDATE head SET sequence = ?, log_bytes = ? WHERE sequence = ?',
-        rows: [[head, endBytes, this.#headSequence]],
+        rows: [[head, endBytes, before]],
         mustChange: true,
       },
       {
@@ -213,8 +235,9 @@ export class SqliteBackend implements Backend {
     ]);
     if (!isWritten)
       throw new KeelsonError('storage.unavailable', { reason: 'the file was changed' });
-    this.#headSequence = head;
+    this.#knownSequence = head;
     this.#logBytes = endBytes;
+    this.#head.advance(head);
     visible();
   }
 
@@ -229,6 +252,12 @@ export class SqliteBackend implements Backend {
 
   /** The last connection that is closed copies SQLite's log into the main file and deletes it. */
   async close(): Promise<void> {
+    this.#closed.abort();
+    if (this.#lock === undefined) {
+      this.#writer.leave();
+      this.#database.close();
+      return;
+    }
     const cause = await this.#writer.close();
     this.#database.close();
     this.#lock.close();
@@ -303,8 +332,16 @@ export class SqliteBackend implements Backend {
     projection: Projection,
     changes: AsyncIterable<readonly ProjectedChange[]>,
   ): Promise<void> {
+    await this.#head.inTurn(async () => {
+      if (!this.#isCurrent(projection)) await this.#buildProjection(projection, changes);
+    });
+  }
+
+  async #buildProjection(
+    projection: Projection,
+    changes: AsyncIterable<readonly ProjectedChange[]>,
+  ): Promise<void> {
     const { table } = projection;
-    if (this.#isCurrent(projection)) return;
     const definitions = [
       ...createTable(projection, SQLITE_DIALECT),
       ...createTextIndex(projection),
@@ -342,6 +379,14 @@ export class SqliteBackend implements Backend {
 
   requireNotSuperseded(): void {
     // No other process can have the file open; an older one is refused when it opens the file.
+  }
+
+  /** Reads what other threads may have changed with their commits. */
+  #readHead(): void {
+    const head = this.#guarded(() => this.#statements.readHead.get());
+    this.#knownSequence = Number(head?.['sequence']);
+    this.#logBytes = Number(head?.['log_bytes']);
+    this.versions.see(String(head?.['record_versions']));
   }
 
   get #logFile(): string {

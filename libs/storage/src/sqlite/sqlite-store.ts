@@ -15,6 +15,7 @@ import { StoreFaults } from '../store-faults.ts';
 import { LogGrowth } from '../wal/log-growth.ts';
 import { examineSqliteStore, hasJournal } from './examine-store.ts';
 import { type FileLock, takeFileLock } from './file-lock.ts';
+import { createStoreMemory, SharedHead, type StoreMemory } from './shared-head.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
 import { CONNECTION_PRAGMAS, LATER_COLUMNS, SQLITE_SCHEMA } from './sqlite-schema.ts';
@@ -36,6 +37,8 @@ export interface SqliteStoreOptions {
    * every write fails with `storage.lost` until the store is opened again.
    */
   readonly onLost?: (error: Error, file: string) => void;
+  /** Given to `joinSqliteStore` by other threads of this process that have the store open at the same time. */
+  readonly memory?: StoreMemory | undefined;
 }
 
 /**
@@ -45,16 +48,32 @@ export interface SqliteStoreOptions {
  *   `storage.read_only`, `storage.corrupt`, `storage.full`, `storage.unknown_format`,
  *   `storage.superseded`
  */
-export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Store> => {
-  const {
+export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Store> =>
+  createStore(options, await openBackend(options));
+
+/**
+ * Opens a store that another thread of this process has open with the same memory. That thread opens it first and
+ * closes it last, and this one writes by the thread of that one (`writeThrough`).
+ * @throws KeelsonError `storage.unavailable`, `storage.corrupt`
+ */
+export const joinSqliteStore = async (
+  options: Omit<SqliteStoreOptions, 'mayCreate'> & { readonly memory: StoreMemory },
+): Promise<Store> => createStore(options, joinBackend(options));
+
+const createStore = (
+  {
     barrier,
     clock = systemClock,
     projections = [],
     cacheBytes = DEFAULT_CACHE_BYTES,
-  } = options;
-  const backend = await openBackend(options);
+    memory,
+  }: SqliteStoreOptions,
+  backend: SqliteBackend,
+): Store => {
+  const grown = new LogGrowth();
+  if (memory !== undefined) backend.onCommitElsewhere(() => grown.wake());
   return new RecordStore(
-    { backend, barrier, clock, projections, cache: shareCache(cacheBytes), grown: new LogGrowth() },
+    { backend, barrier, clock, projections, cache: shareCache(cacheBytes), grown },
     backend.headSequence(),
   );
 };
@@ -64,6 +83,7 @@ const openBackend = async ({
   mayCreate = true,
   kinds = declaredKinds(),
   onLost,
+  memory = createStoreMemory(),
 }: SqliteStoreOptions): Promise<SqliteBackend> => {
   prepareFile(file, mayCreate);
   let lock: FileLock | undefined;
@@ -78,17 +98,55 @@ const openBackend = async ({
     addLaterColumns(database);
     const versions = new RecordVersions(kinds);
     writeFirstVersions(database, versions);
-    database.exec('PRAGMA query_only = ON');
-    const faults = new StoreFaults();
-    const writer = new SqliteWriter(file, (error) => onLost?.(error, file), faults);
+    const parts = connect({ file, database, onLost, memory });
     // A disk that is full already is reported before the first write.
-    await writer.tryDisk().catch(() => undefined);
-    return new SqliteBackend({ file, database, lock, writer, faults, versions });
+    await parts.writer.tryDisk().catch(() => undefined);
+    return new SqliteBackend({ ...parts, lock, versions });
   } catch (error) {
     database?.close();
     lock?.close();
     throw fromSqliteError(error);
   }
+};
+
+const joinBackend = ({
+  file,
+  kinds = declaredKinds(),
+  onLost,
+  memory,
+}: SqliteStoreOptions & { readonly memory: StoreMemory }): SqliteBackend => {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file);
+    database.exec(CONNECTION_PRAGMAS);
+    const parts = connect({ file, database, onLost, memory });
+    return new SqliteBackend({ ...parts, lock: undefined, versions: new RecordVersions(kinds) });
+  } catch (error) {
+    database?.close();
+    throw fromSqliteError(error);
+  }
+};
+
+interface Connected {
+  readonly file: string;
+  /** With the schema. */
+  readonly database: DatabaseSync;
+  readonly onLost: SqliteStoreOptions['onLost'];
+  readonly memory: StoreMemory;
+}
+
+/** The parts of a backend whose connection only reads from now on. */
+const connect = ({ file, database, onLost, memory }: Connected) => {
+  database.exec('PRAGMA query_only = ON');
+  const head = new SharedHead(memory);
+  const faults = new StoreFaults(head.faults);
+  const writer = new SqliteWriter({
+    file,
+    head,
+    faults,
+    onLost: (error) => onLost?.(error, file),
+  });
+  return { file, database, head, faults, writer };
 };
 
 const addLaterColumns = (database: DatabaseSync): void => {

@@ -2,10 +2,12 @@
  * Writes a store's file on the thread that writes. A job is one SQLite transaction; jobs are carried out
  * in the order of their calls.
  */
+import { randomUUID } from 'node:crypto';
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { KeelsonError } from '@keelson/errors';
 import type { StoreFaults } from '../store-faults.ts';
+import type { SharedHead } from './shared-head.ts';
 import { fromSqliteError, isFailedDisk } from './sqlite-errors.ts';
 import {
   type LogState,
@@ -26,8 +28,24 @@ const FULL_DISK_BYTES = 1024 * 1024;
 /** A commit without effect, to try whether there is room. */
 const TRIAL: readonly WriteStatement[] = [{ sql: 'UPDATE head SET format = format', rows: [[]] }];
 
+export interface SqliteWriterOptions {
+  /** With the schema. */
+  readonly file: string;
+  readonly head: SharedHead;
+  /**
+   * Called once, with the cause, when a write or flush has failed: what the disk holds is unknown then, so
+   * nothing more is written until the store is opened again.
+   */
+  readonly onLost: (error: Error) => void;
+  /** Begin with a refusal of the disk, and end when it writes again. */
+  readonly faults: StoreFaults;
+}
+
 export class SqliteWriter {
+  /** Distinguishes it from the writers that other threads have for the file. */
+  readonly #id = randomUUID();
   readonly #file: string;
+  readonly #head: SharedHead;
   readonly #thread = writerThread();
   readonly #onLost: (error: Error) => void;
   readonly #faults: StoreFaults;
@@ -36,14 +54,9 @@ export class SqliteWriter {
   /** Set once, when the file may no longer be written. */
   #failure: KeelsonError | undefined;
 
-  /**
-   * @param file with the schema
-   * @param onLost called once, with the cause, when a write or flush has failed: what the disk holds is
-   *   unknown then, so nothing more is written until the store is opened again
-   * @param faults begin with a refusal of the disk, and end when it writes again
-   */
-  constructor(file: string, onLost: (error: Error) => void, faults: StoreFaults) {
+  constructor({ file, head, onLost, faults }: SqliteWriterOptions) {
     this.#file = file;
+    this.#head = head;
     this.#onLost = onLost;
     this.#faults = faults;
     faults.retry = () => this.tryDisk();
@@ -52,6 +65,12 @@ export class SqliteWriter {
   /** @throws KeelsonError `storage.lost` when the file may no longer be written */
   requireIntact(): void {
     if (this.#failure !== undefined) throw this.#failure;
+    if (this.#head.isLost) throw this.noticeLoss();
+  }
+
+  /** Called when a write of any thread has failed. */
+  noticeLoss(): KeelsonError {
+    return this.#lose(new Error('a write of another thread failed'));
   }
 
   /**
@@ -117,6 +136,12 @@ export class SqliteWriter {
     return isLost || log?.error === undefined ? undefined : new WriteError(log.error);
   }
 
+  /** Ends the use of a file that another thread closes. */
+  leave(): void {
+    this.#faults.close();
+    this.#failure ??= new KeelsonError('storage.unavailable');
+  }
+
   async #send(job: Exclude<WriteJob, 'close'>): Promise<boolean> {
     this.requireIntact();
     return (await this.#answerTo(job)).isWritten;
@@ -124,7 +149,7 @@ export class SqliteWriter {
 
   async #answerTo(job: WriteJob): Promise<Written> {
     try {
-      const written = await this.#thread.carryOut({ file: this.#file, job });
+      const written = await this.#thread.carryOut({ file: this.#file, by: this.#id, job });
       this.requireIntact();
       if (written.log !== undefined) this.#recordLog(written.log);
       return written;
@@ -151,6 +176,7 @@ export class SqliteWriter {
   #lose(cause: Error): KeelsonError {
     if (this.#failure === undefined) {
       this.#failure = new KeelsonError('storage.lost', {}, { cause });
+      this.#head.lose();
       this.#onLost(cause);
     }
     return this.#failure;

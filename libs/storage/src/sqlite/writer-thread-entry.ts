@@ -1,12 +1,13 @@
 /** Owns the writing connection of each SQLite file of the process. Run by writer-thread.ts. */
 import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { parentPort } from 'node:worker_threads';
+import { type MessagePort, parentPort } from 'node:worker_threads';
 import { CONNECTION_PRAGMAS } from './sqlite-schema.ts';
 import type {
   LogState,
   WriteAnswer,
   WriteJob,
+  WriteOrder,
   WriteRequest,
   WriteStatement,
   Written,
@@ -27,6 +28,8 @@ class WritingConnection {
   readonly #prepared = new Map<string, StatementSync>();
   /** Size of the log after the last checkpoint made here. */
   #checkedBytes = 0;
+  /** The writer that has a transaction of several jobs open. */
+  #heldBy: string | undefined;
 
   constructor(file: string) {
     this.#database = new DatabaseSync(file);
@@ -34,13 +37,28 @@ class WritingConnection {
     this.#database.exec(CONNECTION_PRAGMAS);
   }
 
+  isHeldFrom(writer: string): boolean {
+    return this.#heldBy !== undefined && this.#heldBy !== writer;
+  }
+
   /** @returns false, and nothing is written, when a statement that must change a row changed none */
-  carryOut(job: Exclude<WriteJob, 'close' | 'checkpoint'>): boolean {
-    if (job === 'begin') this.#database.exec('BEGIN IMMEDIATE');
-    else if (job === 'commit') this.#database.exec('COMMIT');
+  carryOut(job: Exclude<WriteJob, 'close' | 'checkpoint'>, writer: string): boolean {
+    if (job === 'begin') this.#begin(writer);
+    else if (job === 'commit') this.#commit();
     else if (job === 'rollback') this.#rollBack();
     else return 'whole' in job ? this.#transact(job.whole) : this.#executeAll(job.part);
     return true;
+  }
+
+  #begin(writer: string): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+    this.#heldBy = writer;
+  }
+
+  /** One that fails is followed by a rollback. */
+  #commit(): void {
+    this.#database.exec('COMMIT');
+    this.#heldBy = undefined;
   }
 
   /**
@@ -115,6 +133,7 @@ class WritingConnection {
 
   /** SQLite itself rolls back after some errors of the disk. */
   #rollBack(): void {
+    this.#heldBy = undefined;
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
   }
 }
@@ -138,23 +157,45 @@ const close = (file: string): Written => {
   return { isWritten: true, log };
 };
 
-const carryOut = ({ file, job }: WriteRequest): Written => {
+const carryOut = ({ file, by, job }: WriteOrder): Written => {
   if (job === 'close') return close(file);
   const connection = connect(file);
   if (job === 'checkpoint') return { isWritten: true, log: connection.checkpoint() };
-  const isWritten = connection.carryOut(job);
+  const isWritten = connection.carryOut(job, by);
   const log = connection.checkLog();
   return log === undefined ? { isWritten } : { isWritten, log };
 };
 
-const answer = (request: WriteRequest): WriteAnswer => {
+type Order = Exclude<WriteRequest, { readonly port: MessagePort }>;
+
+const answerOf = (order: Order): WriteAnswer => {
   try {
-    return carryOut(request);
+    return { id: order.id, ...carryOut(order) };
   } catch (error) {
-    return { isWritten: false, error: toError(error) };
+    return { id: order.id, isWritten: false, error: toError(error) };
   }
 };
 
-parentPort?.on('message', (request: WriteRequest) => {
-  parentPort?.postMessage(answer(request));
-});
+/** Orders that wait for the end of a transaction of another writer, oldest first. */
+let waiting: { readonly port: MessagePort; readonly order: Order }[] = [];
+
+const execute = (port: MessagePort, order: Order): void => {
+  if (connections.get(order.file)?.isHeldFrom(order.by) === true) {
+    waiting.push({ port, order });
+    return;
+  }
+  port.postMessage(answerOf(order));
+  if (waiting.length === 0 || (order.job !== 'commit' && order.job !== 'rollback')) return;
+  const released = waiting;
+  waiting = [];
+  for (const one of released) execute(one.port, one.order);
+};
+
+const serve = (port: MessagePort): void => {
+  port.on('message', (request: WriteRequest) => {
+    if ('port' in request) serve(request.port);
+    else execute(port, request);
+  });
+};
+
+if (parentPort !== null) serve(parentPort);
