@@ -92,6 +92,14 @@ const described = (
 const isSame = (one: Operation, other: Operation | undefined): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
+/** A read with the parameters that only the list at its address has. */
+const withThoseOf = (list: Operation, get: Operation): Operation => {
+  const { parameters = [] } = get;
+  const names = new Set(parameters.map(({ name }) => name));
+  const ofList = (list.parameters ?? []).filter(({ name }) => !names.has(name));
+  return ofList.length === 0 ? get : { ...get, parameters: [...parameters, ...ofList] };
+};
+
 /**
  * One operation for methods that OpenAPI does not know or that mean the same: LIST is `GET ?list=true`, and
  * PUT is left out where it is the same as POST; `x-methods` names them. Preflights are left out.
@@ -110,7 +118,10 @@ const documented = (path: string, item: PathItem): PathItem => {
   operations['get'] =
     get === undefined
       ? { ...described(LIST, path, list, [listQuery(true)]), 'x-methods': ['LIST'] }
-      : { ...described('get', path, get, [listQuery(false)]), 'x-methods': ['GET', 'LIST'] };
+      : {
+          ...described('get', path, withThoseOf(list, get), [listQuery(false)]),
+          'x-methods': ['GET', 'LIST'],
+        };
   return operations;
 };
 

@@ -1,6 +1,5 @@
 /** The parts that all services share that serve mounts of engines. */
 export { followMounts, type MountFollower, type ThisCluster } from './follow-mounts.ts';
-export { PAGE_FIELDS, type PageChoice, pageOf } from './list-page.ts';
 export { MountCleaning } from './mount-cleaning.ts';
 export {
   localPrefix,

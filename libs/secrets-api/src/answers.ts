@@ -33,6 +33,9 @@ export interface FinalAnswer {
   readonly [ANSWERED]: EdgeResponse;
 }
 
+/** Whether the bytes of an answer are complete. */
+export const isFinal = (answer: Answer | FinalAnswer): answer is FinalAnswer => ANSWERED in answer;
+
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' } as const;
 /** Shared by all responses. */
 const JSON_HEADER_LIST = edgeResponse(200, JSON_HEADERS).head.headers;

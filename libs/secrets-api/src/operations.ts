@@ -4,6 +4,7 @@ import type { Caller, Dialect, Mount, Namespace, RequestHead } from '@keelson/pr
 import type { Answer, FinalAnswer } from './answers.ts';
 import type { JsonObject } from './coercions.ts';
 import type { Fields, FieldValues, PartialFieldValues } from './fields.ts';
+import type { PageChoice } from './list-pages.ts';
 
 export interface OperationContext<Values> {
   readonly head: RequestHead;
@@ -60,9 +61,19 @@ export interface Operation<Values> {
   handle(context: OperationContext<Values>): Promise<Result> | Result;
 }
 
+/** Its fields include `after` and `limit`. */
+export interface ListOperation<Values> extends Operation<Values & PageChoice> {
+  /**
+   * Whether the handler answers with the page that the request asks for, because it reads no more from the store or
+   * its answer has more than `keys` and `key_info`. Otherwise the page is taken from the whole list that it answers
+   * with.
+   */
+  readonly pagesItself?: true;
+}
+
 export interface Operations<F extends Fields> {
   readonly read?: Operation<FieldValues<F>>;
-  readonly list?: Operation<FieldValues<F>>;
+  readonly list?: ListOperation<FieldValues<F>>;
   /** POST and PUT. */
   readonly update?: Operation<FieldValues<F>>;
   readonly patch?: Operation<PartialFieldValues<F>>;

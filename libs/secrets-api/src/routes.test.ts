@@ -24,6 +24,12 @@ interface Sent {
   readonly body?: string;
 }
 
+/** Operations of an OpenAPI document. */
+type Described = Record<
+  string,
+  Record<string, { readonly parameters: readonly { readonly name: string }[] }>
+>;
+
 const reported: [unknown, string][] = [];
 const serve = (routes: readonly Route[]): EdgeService =>
   createEdgeService({
@@ -141,6 +147,99 @@ describe('answers', () => {
       200,
       envelope({ keys: ['a'] }),
     ]);
+  });
+
+  describe('a page of a list', () => {
+    const info = (names: string) =>
+      Object.fromEntries(names.split('').map((name) => [name, { is: name }]));
+    const lists = serve([
+      ...secretsRoutes({
+        path: '/letters/:name',
+        tag: 'letters',
+        hasSettings: true,
+        fields,
+        operations: {
+          list: {
+            summary: 'List.',
+            handle: () => ({ data: { keys: ['a', 'b', 'd'], key_info: info('abd') } }),
+          },
+        },
+      }),
+      ...secretsRoutes({
+        path: '/by-age',
+        tag: 'letters',
+        fields: {},
+        operations: {
+          list: { summary: 'List.', handle: () => ({ data: { keys: ['d', 'a', 'c'] } }) },
+        },
+      }),
+      ...secretsRoutes({
+        path: '/own',
+        tag: 'letters',
+        fields: {},
+        operations: {
+          list: {
+            summary: 'List.',
+            pagesItself: true,
+            handle: ({ fields: f }) => ({ data: { keys: [`after ${f.after}`, `${f.limit}`] } }),
+          },
+        },
+      }),
+    ]);
+    const list = (query: string, path = '/letters/web') =>
+      answer(lists, { method: 'LIST', path, query });
+    const page = (names: string) => [
+      200,
+      envelope({ keys: names.split(''), key_info: info(names) }),
+    ];
+
+    test('begins after a key and ends at a limit, with what is behind its keys alone', async () => {
+      expect(await list('')).toEqual(page('abd'));
+      expect(await list('limit=2')).toEqual(page('ab'));
+      expect(await list('after=a')).toEqual(page('bd'));
+      expect(await list('after=a&limit=1')).toEqual(page('b'));
+      for (const limit of ['0', '-1', '3'])
+        expect(await list(`limit=${limit}`)).toEqual(page('abd'));
+    });
+
+    test('follows a key that is no longer there, and is 404 after the last one', async () => {
+      expect(await list('after=c')).toEqual(page('d'));
+      expect(await list('after=d')).toEqual([404, { errors: [] }]);
+    });
+
+    test('follows the place of a key where a list has another order', async () => {
+      expect(await list('after=d', '/by-age')).toEqual([200, envelope({ keys: ['a', 'c'] })]);
+      expect(await list('after=a', '/by-age')).toEqual([200, envelope({ keys: ['c'] })]);
+    });
+
+    test('is that of the handler where it reads pages itself', async () => {
+      expect(await list('after=x&limit=1', '/own')).toEqual([
+        200,
+        envelope({ keys: ['after x', '1'] }),
+      ]);
+    });
+
+    test('is refused for a limit that is no number, naming the field', async () => {
+      expect(await list('limit=many')).toEqual([
+        400,
+        {
+          errors: [
+            'Field validation failed: error converting input for field "limit": expected an integer',
+          ],
+        },
+      ]);
+    });
+
+    test('is described for every list, and for no other operation', async () => {
+      const named = async (service: EdgeService, path: string, method: string) => {
+        const { pathsJson } = await service.describe();
+        const paths = JSON.parse(pathsJson) as Described;
+        return paths[path]?.[method]?.parameters.map(({ name }) => name);
+      };
+      expect(await named(lists, '/letters/{name}', 'x-list')).toEqual(['name', 'after', 'limit']);
+      expect(await named(lists, '/own', 'x-list')).toEqual(['after', 'limit']);
+      expect(await named(things, '/things/{name}', 'get')).toEqual(['name', 'size', 'tags']);
+    });
   });
 
   test('raw, top-level and mirrored answers', async () => {

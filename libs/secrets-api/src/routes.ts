@@ -7,8 +7,10 @@ import type { Namespace } from '@keelson/proto/edge/v1/edge';
 import { isEmptyList, nothingFound, renderAnswer } from './answers.ts';
 import { isJsonObject, type JsonObject } from './coercions.ts';
 import { type Fields, readFields, readPatchFields } from './fields.ts';
+import { PAGE_FIELDS, type PageChoice, pageOfAnswer } from './list-pages.ts';
 import { describeOperation, parameterNames } from './openapi.ts';
 import {
+  type ListOperation,
   METHODS_OF,
   type Operation,
   type OperationContext,
@@ -82,8 +84,8 @@ const present = (data: JsonObject, countNull: boolean): ReadonlySet<string> => {
   return names;
 };
 
-/** The declared fields that a method takes. */
-const fieldsOf = <F extends Fields>(
+/** The fields of a method that are declared for the path. */
+const declaredFieldsOf = <F extends Fields>(
   { path, fields, hasSettings }: SecretsRoutes<F>,
   method: EdgeMethod,
 ): Fields => {
@@ -92,6 +94,24 @@ const fieldsOf = <F extends Fields>(
   const captured = parameterNames(path);
   return Object.fromEntries(Object.entries(fields).filter(([name]) => captured.includes(name)));
 };
+
+/** The fields that a method takes. */
+const fieldsOf = <F extends Fields>(declared: SecretsRoutes<F>, method: EdgeMethod): Fields => {
+  const fields = declaredFieldsOf(declared, method);
+  return method === 'LIST' ? { ...fields, ...PAGE_FIELDS } : fields;
+};
+
+/** A list operation whose answer is the page that the request asks for. */
+const inPages = (operation: ListOperation<never>): Operation<never> =>
+  operation.pagesItself === true
+    ? operation
+    : {
+        ...operation,
+        handle: async (context) => {
+          const result = await operation.handle(context);
+          return result && pageOfAnswer(result, context.fields as PageChoice);
+        },
+      };
 
 const toRoute = (
   declared: Pick<SecretsRoutes<Fields>, 'path' | 'tag' | 'fields'>,
@@ -148,7 +168,8 @@ const toRoute = (
 /** The routes of one path, one for each method. */
 export const secretsRoutes = <const F extends Fields>(declared: SecretsRoutes<F>): Route[] =>
   (Object.keys(METHODS_OF) as (keyof typeof METHODS_OF)[]).flatMap((name) => {
-    const operation = declared.operations[name];
+    const { list } = declared.operations;
+    const operation = name === 'list' ? list && inPages(list) : declared.operations[name];
     return operation === undefined
       ? []
       : METHODS_OF[name].map((method) =>

@@ -22,6 +22,7 @@ export {
   propertiesOf,
   readFields,
 } from './fields.ts';
+export { type PageChoice, pageOf } from './list-pages.ts';
 export { mergePatch, mergePatchObject } from './merge-patch.ts';
 export { secretsComponents } from './openapi.ts';
 export {

@@ -1,6 +1,6 @@
 /** `approle/role/…/secret-id`: secret ids of a role. */
 import type { Route } from '@keelson/edge';
-import { NAME_FIELD, PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
+import { NAME_FIELD, requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import {
   ACCEPTED,
@@ -222,15 +222,14 @@ export const secretIdRoutes = (context: AppRoleContext): Route[] => [
   ...secretsRoutes({
     path: `${ROLE}/secret-id`,
     tag: TAG,
-    fields: { role_name: NAME_FIELD, ...PAGE_FIELDS },
+    fields: { role_name: NAME_FIELD },
     operations: {
       list: {
         summary: 'List the accessors of the secret ids of a role',
         handle: async (request) => {
           const mount = requireMount(request);
           const role = await requireRole(context.store, mount, request.fields.role_name);
-          const accessors = await secretIdsOf(mount, role).keys(context.store);
-          return { data: { keys: pageOf(accessors, (accessor) => accessor, request.fields) } };
+          return { data: { keys: await secretIdsOf(mount, role).keys(context.store) } };
         },
       },
     },

@@ -1,6 +1,6 @@
 /** Lists of the names of roles and users, which every method has. */
 import type { Route } from '@keelson/edge';
-import { PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
+import { requireMount } from '@keelson/engine';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import { secretsRoutes } from '@keelson/secrets-api';
 
@@ -17,14 +17,11 @@ export const nameListRoutes = ({ path, tag, summary, namesAt }: NameList): Route
   secretsRoutes({
     path,
     tag,
-    fields: PAGE_FIELDS,
+    fields: {},
     operations: {
       list: {
         summary,
-        handle: async (request) => {
-          const names = await namesAt(requireMount(request));
-          return { data: { keys: pageOf(names, (name) => name, request.fields) } };
-        },
+        handle: async (request) => ({ data: { keys: await namesAt(requireMount(request)) } }),
       },
     },
   });

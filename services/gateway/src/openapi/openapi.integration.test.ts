@@ -30,6 +30,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly operationId: string;
   readonly security?: readonly unknown[];
   readonly 'x-methods'?: readonly string[];
@@ -198,6 +199,19 @@ test('methods that mean the same are one operation', async () => {
   });
   expect(Object.keys(paths['/{mount}/issue/{name}'] ?? {})).toEqual(['post']);
   expect(paths['/{mount}/issue/{name}']?.['post']?.['x-methods']).toEqual(['POST', 'PUT']);
+});
+
+test.for(['auth', 'pki', 'sys'])('every list of %s has pages', async (name) => {
+  const { paths } = await document(name);
+  const lists = Object.entries(paths).flatMap(([path, item]) =>
+    Object.values(item)
+      .filter(({ 'x-methods': methods = [] }) => methods.includes('LIST'))
+      .map(({ parameters = [] }) => ({ path, names: parameters.map((one) => one.name) })),
+  );
+  expect(lists.length).toBeGreaterThan(5);
+  expect(lists.filter(({ names }) => !names.includes('after') || !names.includes('limit'))).toEqual(
+    [],
+  );
 });
 
 describe('the document for tools of the vendor', () => {

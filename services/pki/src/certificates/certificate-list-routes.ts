@@ -2,7 +2,7 @@
 
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
-import { PAGE_FIELDS, requireMount } from '@keelson/engine';
+import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
@@ -25,10 +25,11 @@ const plainRoutes = (store: Store): Route[] => [
   ...secretsRoutes({
     path: '/certs',
     tag: 'certificates',
-    fields: PAGE_FIELDS,
+    fields: {},
     operations: {
       list: {
         summary: 'List certificates by serial number',
+        pagesItself: true,
         handle: (context) => {
           const prefix = certificatesPrefix(requireMount(context));
           return answerSerials((options) => store.list(prefix, options), context.fields);
@@ -40,7 +41,6 @@ const plainRoutes = (store: Store): Route[] => [
     path: '/certs/detailed',
     tag: 'certificates',
     fields: {
-      ...PAGE_FIELDS,
       expires_after: field.time({
         description: 'Only certificates that expire at this time or later.',
       }),
@@ -54,6 +54,7 @@ const plainRoutes = (store: Store): Route[] => [
     operations: {
       list: {
         summary: 'List certificates with details, in order of expiry',
+        pagesItself: true,
         description: `At most ${MAX_DETAILED}; the last serial number as \`after\` gives the next page. \`revocation_time\` is 0 for a certificate that is not revoked.`,
         handle: async (context) => {
           const { after, limit, expires_after, expires_before } = context.fields;
@@ -156,10 +157,11 @@ const metadataRoutes = (store: Store): Route[] => [
   ...secretsRoutes({
     path: '/cert-metadata',
     tag: 'certificates',
-    fields: PAGE_FIELDS,
+    fields: {},
     operations: {
       list: {
         summary: 'List certificates that have metadata',
+        pagesItself: true,
         handle: (context) => {
           const records = metadataRecords(requireMount(context));
           return answerSerials((options) => records.keys(store, [], options), context.fields);

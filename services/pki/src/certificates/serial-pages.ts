@@ -1,8 +1,7 @@
 /** Lists of serial numbers, of which there may be very many: read page by page, other work in between. */
 
 import { setImmediate } from 'node:timers/promises';
-import { type PageChoice } from '@keelson/engine';
-import { type Answer, listedKeys } from '@keelson/secrets-api';
+import { type Answer, listedKeys, type PageChoice } from '@keelson/secrets-api';
 import type { ListOptions } from '@keelson/storage';
 import { parseSerialText, toSerialKey } from '@keelson/x509';
 

@@ -1,7 +1,7 @@
 /** Lists of revocations in all clusters (reference §5.2). */
 
 import type { Route } from '@keelson/edge';
-import { type MountScope, PAGE_FIELDS, requireMount } from '@keelson/engine';
+import { type MountScope, requireMount } from '@keelson/engine';
 import { secretsRoutes } from '@keelson/secrets-api';
 import type { ListOptions, Store } from '@keelson/storage';
 import { parseSerialText, toSerialKey } from '@keelson/x509';
@@ -38,10 +38,11 @@ export const clusterListRoutes = (store: Store): Route[] => [
   ...secretsRoutes({
     path: '/certs/unified-revoked',
     tag: 'revocation',
-    fields: PAGE_FIELDS,
+    fields: {},
     operations: {
       list: {
         summary: 'List certificates revoked in any cluster',
+        pagesItself: true,
         handle: async (context) => {
           const mount = requireMount(context);
           const { unifiedCrl } = await loadCrlConfig(store, mount);
@@ -58,10 +59,11 @@ export const clusterListRoutes = (store: Store): Route[] => [
   ...secretsRoutes({
     path: '/certs/revocation-queue',
     tag: 'revocation',
-    fields: PAGE_FIELDS,
+    fields: {},
     operations: {
       list: {
         summary: 'List revocations requested from other clusters',
+        pagesItself: true,
         handle: async (context) => {
           const mount = requireMount(context);
           const records = requestRecords(mount);

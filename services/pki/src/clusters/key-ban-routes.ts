@@ -1,7 +1,7 @@
 /** Banned keys over HTTP: what is banned, and lifting a ban. */
 
 import type { Route } from '@keelson/edge';
-import { PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
+import { requireMount } from '@keelson/engine';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import { listBans } from '../keys/compromised-keys.ts';
 import { MAX_TEXT_LENGTH } from '../mounts/text-fields.ts';
@@ -19,18 +19,17 @@ export const keyBanRoutes = (parts: AnnouncingParts): Route[] => [
   ...secretsRoutes({
     path: '/keys/compromised',
     tag: 'keys',
-    fields: PAGE_FIELDS,
+    fields: {},
     operations: {
       list: {
         summary: 'List keys that are banned because a certificate was revoked as compromised',
         handle: async (context) => {
           const bans = await listBans(parts.store, requireMount(context));
-          const page = pageOf(bans, ([fingerprint]) => fingerprint, context.fields);
           return {
             data: {
-              keys: page.map(([fingerprint]) => fingerprint),
+              keys: bans.map(([fingerprint]) => fingerprint),
               key_info: Object.fromEntries(
-                page.map(([fingerprint, { bannedAtMs, serialKey }]) => [
+                bans.map(([fingerprint, { bannedAtMs, serialKey }]) => [
                   fingerprint,
                   {
                     banned_time: bannedAtMs / 1000,

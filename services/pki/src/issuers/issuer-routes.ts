@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import { PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
+import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import {
   type FieldValues,
@@ -192,18 +192,17 @@ const listRoutes = (parts: IssuerParts): Route[] =>
   secretsRoutes({
     path: '/issuers',
     tag: 'issuers',
-    fields: PAGE_FIELDS,
+    fields: {},
     operations: {
       list: {
         summary: 'List issuers',
         handle: async (context) => {
           const authority = await parts.authorities.of(requireMount(context));
-          const page = pageOf(authority.issuers, ({ issuer }) => issuer.id, context.fields);
           return {
             data: {
-              keys: page.map(({ issuer }) => issuer.id),
+              keys: authority.issuers.map(({ issuer }) => issuer.id),
               key_info: Object.fromEntries(
-                page.map((found) => [
+                authority.issuers.map((found) => [
                   found.issuer.id,
                   {
                     is_default: authority.isDefault(found),

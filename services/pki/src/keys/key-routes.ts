@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import { PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
+import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
@@ -76,18 +76,17 @@ export const keyRoutes = ({ store, issuerWithKey }: KeyUse): Route[] => [
   ...secretsRoutes({
     path: '/keys',
     tag: 'keys',
-    fields: PAGE_FIELDS,
+    fields: {},
     operations: {
       list: {
         summary: 'List keys',
         handle: async (context) => {
           const ring = await loadKeyRing(store, requireMount(context));
-          const page = pageOf(ring.all, ({ id }) => id, context.fields);
           return {
             data: {
-              keys: page.map(({ id }) => id),
+              keys: ring.all.map(({ id }) => id),
               key_info: Object.fromEntries(
-                page.map(({ id, name, type }) => [
+                ring.all.map(({ id, name, type }) => [
                   id,
                   { key_name: name, key_type: type, is_default: id === ring.defaultId },
                 ]),

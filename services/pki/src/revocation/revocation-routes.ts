@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import { PAGE_FIELDS, requireMount } from '@keelson/engine';
+import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import {
   type FieldValues,
@@ -197,10 +197,11 @@ export const revocationRoutes = (parts: RevocationParts): Route[] => [
   ...secretsRoutes({
     path: '/certs/revoked',
     tag: 'revocation',
-    fields: PAGE_FIELDS,
+    fields: {},
     operations: {
       list: {
         summary: 'List revoked certificates by serial number',
+        pagesItself: true,
         handle: (context) => {
           const records = revocationRecords(requireMount(context));
           return answerSerials((options) => records.keys(parts.store, [], options), context.fields);

@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import { NAME_FIELD, PAGE_FIELDS, pageOf, requireMount, requireName } from '@keelson/engine';
+import { NAME_FIELD, requireMount, requireName } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import { propertiesOf, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
@@ -30,14 +30,13 @@ export const roleRoutes = (store: Store): Route[] => [
   ...secretsRoutes({
     path: '/roles',
     tag: 'roles',
-    fields: PAGE_FIELDS,
+    fields: {},
     operations: {
       list: {
         summary: 'List roles',
-        handle: async (context) => {
-          const names = await roleRecords(requireMount(context)).keys(store);
-          return { data: { keys: pageOf(names, (name) => name, context.fields) } };
-        },
+        handle: async (context) => ({
+          data: { keys: await roleRecords(requireMount(context)).keys(store) },
+        }),
       },
     },
   }),

@@ -1,12 +1,20 @@
 /** `sys/plugins/catalog`: the engines that can be mounted. All are part of Keelson; others cannot be added. */
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import {
+  field,
+  type JsonObject,
+  type PageChoice,
+  pageOf,
+  secretsRoutes,
+} from '@keelson/secrets-api';
 import type { EngineType } from './engine-type-records.ts';
 
 const TAG = 'mounts';
 const KINDS = ['auth', 'database', 'secret'] as const;
 type Kind = (typeof KINDS)[number];
+
+const EVERYTHING: PageChoice = { after: '', limit: 0 };
 
 const type = field.string({ description: '`auth`, `database` or `secret`.', required: true });
 
@@ -40,24 +48,27 @@ export const engineCatalogRoutes = ({ engineTypes, version }: EngineCatalogOptio
     name,
     version: `v${version}+builtin`,
   });
-  const all = {
-    summary: 'Engines that can be mounted',
-    handle: async () => {
-      const named = await Promise.all(
-        KINDS.map(async (kind) => [kind, await namesOf(kind)] as const),
-      );
-      const detailed = named.flatMap(([kind, names]) =>
-        names.map((name) => ({ ...builtIn(name), type: kind })),
-      );
-      return { data: { ...Object.fromEntries(named), detailed } };
-    },
+  /** The names of all kinds are one list, of which each kind has its own. */
+  const catalog = async (page: PageChoice) => {
+    const all = await Promise.all(KINDS.map(async (kind) => [kind, await namesOf(kind)] as const));
+    const names = [...new Set(all.flatMap(([, own]) => own))].sort();
+    const shown = new Set(pageOf(names, page));
+    const named = all.map(([kind, own]) => [kind, own.filter((name) => shown.has(name))] as const);
+    const detailed = named.flatMap(([kind, own]) =>
+      own.map((name) => ({ ...builtIn(name), type: kind })),
+    );
+    return { data: { ...Object.fromEntries(named), detailed } };
   };
+  const summary = 'Engines that can be mounted';
   return [
     ...secretsRoutes({
       path: '/sys/plugins/catalog',
       tag: TAG,
       fields: {},
-      operations: { read: all, list: all },
+      operations: {
+        read: { summary, handle: () => catalog(EVERYTHING) },
+        list: { summary, pagesItself: true, handle: ({ fields }) => catalog(fields) },
+      },
     }),
     ...secretsRoutes({
       path: '/sys/plugins/catalog/:type',

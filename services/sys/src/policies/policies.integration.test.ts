@@ -28,8 +28,8 @@ describe('policy endpoints', () => {
     });
     expect((await call('LIST', 'sys/policies/acl')).body.data.keys).toEqual([
       'default',
-      'team',
       'root',
+      'team',
     ]);
     const rules = 'path "y" { capabilities = ["list"] }';
     expect((await call('PUT', 'sys/policy/older', { body: { rules } })).body).toMatchObject({
@@ -43,7 +43,7 @@ describe('policy endpoints', () => {
     const old = (await call('GET', 'sys/policy/team')).body;
     expect(old).toMatchObject({ name: 'team', rules: policy, data: { rules: policy } });
     expect((await call('GET', 'sys/policy')).body).toMatchObject({
-      policies: ['default', 'team', 'root'],
+      policies: ['default', 'root', 'team'],
     });
     expect((await call('DELETE', path)).status).toBe(204);
     expect((await call('DELETE', path)).status).toBe(204);

@@ -14,7 +14,7 @@ export const olderPolicyDocument = (policy: Policy) => ({
 export const policyListDocument = ({ names }: PolicyNames) => ({ keys: names });
 
 /** `sys/policy`, which clients of the older form read under `policies`. */
-export const olderPolicyListDocument = ({ names }: PolicyNames) => ({
+export const olderPolicyListDocument = (names: PolicyNames['names']) => ({
   keys: names,
   policies: names,
 });

@@ -53,8 +53,8 @@ export const listPolicies = async (
   namespaceId: string,
 ): Promise<PolicyNames> => {
   const written = await store.list(policyRecords.path(`${namespaceId}/`));
-  const sorted = [...new Set([...written, DEFAULT_POLICY])].sort();
-  const names = [...sorted, ...(namespaceId === 'root' ? [ROOT_POLICY] : [])];
+  const builtIn = [DEFAULT_POLICY, ...(namespaceId === 'root' ? [ROOT_POLICY] : [])];
+  const names = [...new Set([...written, ...builtIn])].sort();
   const index = await policies();
   return {
     names,

@@ -3,6 +3,8 @@ import {
   field,
   mirrored,
   type OperationContext,
+  type PageChoice,
+  pageOf,
   propertiesOf,
   secretsRoutes,
 } from '@keelson/secrets-api';
@@ -55,8 +57,10 @@ export const policyRoutes = (context: PolicyContext): Route[] => {
       );
     return found;
   };
-  const oldList = async (exchange: OperationContext<unknown>) =>
-    mirrored(olderPolicyListDocument(await list(exchange)));
+  const oldList = async (exchange: OperationContext<unknown>, page?: PageChoice) => {
+    const { names } = await list(exchange);
+    return mirrored(olderPolicyListDocument(page === undefined ? names : pageOf(names, page)));
+  };
 
   return [
     ...secretsRoutes({
@@ -93,8 +97,17 @@ export const policyRoutes = (context: PolicyContext): Route[] => {
       tag: TAG,
       fields: {},
       operations: {
-        read: { summary: 'List policies (older form)', answer: OLDER_LIST, handle: oldList },
-        list: { summary: 'List policies (older form)', answer: OLDER_LIST, handle: oldList },
+        read: {
+          summary: 'List policies (older form)',
+          answer: OLDER_LIST,
+          handle: (exchange) => oldList(exchange),
+        },
+        list: {
+          summary: 'List policies (older form)',
+          answer: OLDER_LIST,
+          pagesItself: true,
+          handle: (exchange) => oldList(exchange, exchange.fields),
+        },
       },
     }),
     ...secretsRoutes({

@@ -104,10 +104,10 @@ const accessors = collection('token-accessors', {
   owner: OF_NAMESPACE,
 });
 
-/** Accessors of all tokens of a namespace. */
+/** Accessors of all tokens of a namespace, in ascending order. */
 export const listAccessors = async (reads: Reads, namespaceId: string): Promise<string[]> => {
   const own = accessors.below(namespaceId);
-  return (await own.entries(reads)).map(([, { accessor }]) => accessor);
+  return (await own.entries(reads)).map(([, { accessor }]) => accessor).sort();
 };
 
 /** Keys are `<namespace id>/<name>`. */

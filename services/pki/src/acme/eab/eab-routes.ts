@@ -6,7 +6,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
-import { PAGE_FIELDS, pageOf, requireMount } from '@keelson/engine';
+import { requireMount } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Caller } from '@keelson/proto/edge/v1/edge';
 import { field, secretsRoutes } from '@keelson/secrets-api';
@@ -83,18 +83,17 @@ export const externalAccountRoutes = (parts: ExternalAccountParts): Route[] => [
   ...secretsRoutes({
     path: '/eab',
     tag: 'ACME',
-    fields: PAGE_FIELDS,
+    fields: {},
     operations: {
       list: {
         summary: 'List keys for external account binding that no account has used',
         handle: async (context) => {
           const records = externalAccountRecords(requireMount(context));
           const entries = await records.entries(readableOnly(parts.store));
-          const page = pageOf(entries, ([id]) => id, context.fields);
           return {
             data: {
-              keys: page.map(([id]) => id),
-              key_info: Object.fromEntries(page.map(([id, key]) => [id, information(key)])),
+              keys: entries.map(([id]) => id),
+              key_info: Object.fromEntries(entries.map(([id, key]) => [id, information(key)])),
             },
           };
         },

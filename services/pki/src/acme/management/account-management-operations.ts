@@ -1,8 +1,9 @@
 /** Finds, closes and opens ACME accounts on behalf of an administrator. */
 
 import type { Clock } from '@keelson/clock';
-import { type MountScope, type PageChoice } from '@keelson/engine';
+import type { MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
+import type { PageChoice } from '@keelson/secrets-api';
 import { readableOnly, type Store } from '@keelson/storage';
 import { accountRecords } from '../accounts/account-records.ts';
 import type { Account } from '../accounts/domain/account.ts';

@@ -1,7 +1,7 @@
 /** Administration of ACME accounts: who has one, their orders, and closing an account. */
 
 import type { Route } from '@keelson/edge';
-import { PAGE_FIELDS, requireMount } from '@keelson/engine';
+import { requireMount } from '@keelson/engine';
 import { field, type OperationContext, type Result, secretsRoutes } from '@keelson/secrets-api';
 import { accountSummary, managedAccountDocument } from './account-management-document.ts';
 import {
@@ -35,10 +35,11 @@ export const accountManagementRoutes = (parts: ManagementParts): Route[] => {
     ...secretsRoutes({
       path: '/acme/mgmt/account/keyid',
       tag: 'ACME',
-      fields: PAGE_FIELDS,
+      fields: {},
       operations: {
         list: {
           summary: 'List ACME accounts',
+          pagesItself: true,
           handle: async (context) => {
             const accounts = await listAccounts(parts, requireMount(context), context.fields);
             return {
