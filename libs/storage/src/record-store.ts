@@ -144,6 +144,7 @@ export class RecordStore implements Store {
       head,
       exclusively,
       beforePruning,
+      hasChangedSince: (keys, position) => this.hasChangedSince(keys, position),
     });
   }
 

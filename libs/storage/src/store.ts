@@ -157,6 +157,17 @@ export interface WalReader {
    * @throws KeelsonError `storage.wal_pruned` when the next entry is no longer kept
    */
   follow(sequence: number, signal: AbortSignal): AsyncIterable<WalEntry>;
+  /**
+   * Follows some records without reading each entry. Yields when a record at or below one of these paths or prefixes
+   * may have changed since the position that it yields, at first `sequence`; several changes may be one. It ends when
+   * `signal` aborts.
+   * @throws KeelsonError `storage.wal_pruned` when the entries since are no longer kept
+   */
+  changes(
+    pathsOrPrefixes: readonly string[],
+    sequence: number,
+    signal: AbortSignal,
+  ): AsyncIterable<number>;
   /** Removes the oldest entries, as far as `limits` say. */
   prune(limits: PruneLimits): Promise<void>;
 }

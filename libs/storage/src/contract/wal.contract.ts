@@ -63,6 +63,61 @@ export const registerWalContract = (context: StoreContext): void => {
     });
   });
 
+  describe('changes in the log', () => {
+    test('are those below the prefixes and of the records that a follower names', async () => {
+      const { store } = context;
+      const stop = new AbortController();
+      const start = await store.wal.headSequence();
+      await put(store, { 'shared/other/a': '1' });
+      await put(store, { 'shared/one': '1' });
+      const seen: (readonly string[])[] = [];
+      for await (const since of store.wal.changes(
+        ['shared/one', 'shared/all/'],
+        start,
+        stop.signal,
+      )) {
+        seen.push(
+          ['shared/one', 'shared/all/', 'shared/all/b'].filter((path) =>
+            store.hasChangedSince([path], since),
+          ),
+        );
+        if (seen.length === 2) stop.abort();
+        await put(store, { 'shared/other/b': '1' });
+        await put(store, { 'shared/all/b': '1' });
+      }
+      expect(seen).toEqual([['shared/one'], ['shared/all/', 'shared/all/b']]);
+    });
+
+    test('end when the store closes', async () => {
+      const start = await context.store.wal.headSequence();
+      const changes = context.store.wal.changes(['shared/'], start, new AbortController().signal);
+      const next = changes[Symbol.asyncIterator]().next();
+      await context.store.close();
+      expect(await next).toEqual({ done: true, value: undefined });
+    });
+
+    test('refuse a follower that is ahead of the log', async () => {
+      const start = await context.store.wal.headSequence();
+      const { signal } = new AbortController();
+      const changes = context.store.wal.changes(['shared/'], start + 1, signal);
+      await expect(changes[Symbol.asyncIterator]().next()).rejects.toThrow(
+        refusal('storage.wal_diverged'),
+      );
+    });
+
+    test('refuse a follower whose entries are no longer kept', async () => {
+      const start = await context.store.wal.headSequence();
+      await put(context.store, { 'shared/a': '1' });
+      await put(context.store, { 'shared/a': '2' });
+      await context.store.wal.prune({ maxAgeMs: -3_600_000, maxBytes: 1e9 });
+      const { signal } = new AbortController();
+      const changes = context.store.wal.changes(['shared/'], start, signal);
+      await expect(changes[Symbol.asyncIterator]().next()).rejects.toThrow(
+        refusal('storage.wal_pruned'),
+      );
+    });
+  });
+
   describe('pruning', () => {
     const KEEP_ALL = { maxAgeMs: 3_600_000, maxBytes: 1e9 };
     /** Everything is older than an hour from now. */

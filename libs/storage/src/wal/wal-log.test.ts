@@ -35,6 +35,7 @@ test('a follower leaks nothing when it waits for the log to grow', async () => {
     clock: systemClock,
     beforePruning: async () => undefined,
     exclusively: (work) => work(),
+    hasChangedSince: () => false,
     closed: new AbortController().signal,
   });
   const following = (async () => {

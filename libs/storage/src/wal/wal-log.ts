@@ -18,26 +18,11 @@ export interface WalLogOptions {
   readonly beforePruning: () => Promise<void>;
   /** Runs work while this replica commits nothing. */
   readonly exclusively: (work: () => Promise<void>) => Promise<void>;
+  /** Whether a record at or below one of these paths or prefixes changed after a position. */
+  readonly hasChangedSince: (pathsOrPrefixes: readonly string[], position: number) => boolean;
   /** Aborted when the store closes. */
   readonly closed: AbortSignal;
 }
-
-/**
- * Settles with the promise or with the abort, whichever is first. `Promise.race` against one promise for the
- * abort would retain memory for each race until the abort, and a follower of a log may run as long as its process.
- */
-const settledOrAborted = (promise: Promise<void>, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    if (signal.aborted) resolve();
-    else {
-      signal.addEventListener('abort', end, { once: true });
-      void promise.then(end);
-    }
-  });
 
 export class WalLog implements WalReader {
   readonly #options: WalLogOptions;
@@ -70,29 +55,71 @@ export class WalLog implements WalReader {
   }
 
   async *follow(sequence: number, signal: AbortSignal): AsyncIterable<WalEntry> {
-    const ended = AbortSignal.any([signal, this.#options.closed]);
     let last = sequence;
-    while (!ended.aborted) {
-      const grown = this.#options.grown.next();
-      const page = await this.#nextPage(last).catch((error: unknown) => {
-        if (!ended.aborted) throw error;
-        return [];
-      });
-      if (page.length === 0) await settledOrAborted(grown, ended);
+    for await (const page of this.#whatIsFound(signal, () => this.#nextPage(last)))
       for (const entry of page) {
-        if (ended.aborted) return;
+        if (signal.aborted || this.#options.closed.aborted) return;
         last = entry.sequence;
         yield entry;
       }
+  }
+
+  changes(
+    pathsOrPrefixes: readonly string[],
+    sequence: number,
+    signal: AbortSignal,
+  ): AsyncIterable<number> {
+    let last = sequence;
+    return this.#whatIsFound(signal, async () => {
+      const since = last;
+      last = await this.#headAfter(since);
+      if (!this.#options.hasChangedSince(pathsOrPrefixes, since)) return undefined;
+      // Everything counts as changed when the records were replaced, with which their log has ended.
+      const firstSequence = await this.firstSequence();
+      if (firstSequence > since + 1)
+        throw new KeelsonError('storage.wal_pruned', { sequence: since + 1, firstSequence });
+      return since;
+    });
+  }
+
+  /** Looks now and whenever the log may have grown, and at once again after something was found, until the end. */
+  async *#whatIsFound<T>(
+    signal: AbortSignal,
+    look: () => Promise<T | undefined>,
+  ): AsyncIterable<T> {
+    const { closed, grown } = this.#options;
+    const ended = AbortSignal.any([signal, closed]);
+    // `Promise.race` against one promise for the abort would retain memory for each race until the abort, and a follower
+    // may run as long as its process.
+    const wake = (): void => grown.wake();
+    ended.addEventListener('abort', wake, { once: true });
+    try {
+      while (!ended.aborted) {
+        const growing = grown.next();
+        const found = await look().catch((error: unknown) => {
+          if (!ended.aborted) throw error;
+          return undefined;
+        });
+        if (found === undefined) await growing;
+        else yield found;
+      }
+    } finally {
+      ended.removeEventListener('abort', wake);
     }
   }
 
-  /** Empty at the end of the log. */
-  async #nextPage(last: number): Promise<readonly WalEntry[]> {
+  /** The head of the log. @throws KeelsonError `storage.wal_diverged` for a follower that is ahead of it */
+  async #headAfter(last: number): Promise<number> {
     const headSequence = await this.headSequence();
     if (last > headSequence)
       throw new KeelsonError('storage.wal_diverged', { sequence: last, headSequence });
-    if (last === headSequence) return [];
+    return headSequence;
+  }
+
+  /** undefined at the end of the log. */
+  async #nextPage(last: number): Promise<readonly WalEntry[] | undefined> {
+    const headSequence = await this.#headAfter(last);
+    if (last === headSequence) return undefined;
     const count = Math.min(PAGE_ENTRIES, headSequence - last);
     const page = await this.#options.backend.loadEntries(last, count);
     if (page[0]?.sequence === last + 1) return page;

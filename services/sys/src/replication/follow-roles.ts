@@ -45,12 +45,10 @@ export const followRoles = async (
   await seal.followRestoration();
   // Keys may have been replaced, and shares may have arrived, before this replica started to follow.
   await follow((paths) => paths.includes(shareSealPath));
-  for await (const { operations } of store.wal.follow(position, signal)) {
-    const isTouched = (paths: readonly string[]): boolean =>
-      operations.some(({ path }) => paths.includes(path));
-    if (!isTouched([sealRecords.path, shareSealPath, ...ROLE_PATHS])) continue;
+  const followed = [sealRecords.path, shareSealPath, ...ROLE_PATHS];
+  for await (const since of store.wal.changes(followed, position, signal)) {
     try {
-      await follow(isTouched);
+      await follow((paths) => store.hasChangedSince(paths, since));
     } catch (error) {
       if (!hasCode(error, 'barrier.wrong_root_key')) throw error;
       // The keys were replaced after they had been followed.

@@ -112,10 +112,7 @@ export const createCluster = (
 
   const watch = async (changes: ChangeSignal, signal: AbortSignal): Promise<void> => {
     const head = await store.wal.headSequence();
-    for await (const { operations } of store.wal.follow(head, signal)) {
-      const touches = operations.some(({ path }) => FOLLOWED.some((one) => path.startsWith(one)));
-      if (touches) changes.raise();
-    }
+    for await (const _ of store.wal.changes(FOLLOWED, head, signal)) changes.raise();
   };
 
   return {
