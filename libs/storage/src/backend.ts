@@ -10,8 +10,8 @@ import type { ProjectedChange } from './projections/projection.ts';
 import type { ProjectionTables } from './projections/projection-tables.ts';
 import type { Searched } from './projections/text-search.ts';
 import type { PathRange } from './records/record-path.ts';
-import type { RowChange, StoredRow } from './records/stored-rows.ts';
-import type { PartCount, PartQuery, SubpageIndex, WalEntry } from './store.ts';
+import type { CommittedEntry, RowChange, StoredRow } from './records/stored-rows.ts';
+import type { PartCount, PartQuery, SubpageIndex } from './store.ts';
 import type { StoreFaults } from './store-faults.ts';
 import type { LogRows } from './wal/log-rows.ts';
 
@@ -22,7 +22,7 @@ export const requireFormat = (found: number, known: number): void => {
 
 /** Writes of one database transaction: the WAL entries of all transactions grouped in it. */
 export interface Batch {
-  readonly entries: readonly WalEntry[];
+  readonly entries: readonly CommittedEntry[];
   /** At most one per path. */
   readonly changes: readonly RowChange[];
   readonly projected: readonly ProjectedChange[];

@@ -15,7 +15,7 @@ import {
   treeTypeOf,
 } from '../records/record-digest.ts';
 import { rangeBelow } from '../records/record-path.ts';
-import type { Snapshot } from '../records/stored-rows.ts';
+import type { CommittedEntry, CommittedOperation, Snapshot } from '../records/stored-rows.ts';
 import type {
   DamagedRecord,
   MerkleCorruptionReport,
@@ -140,7 +140,7 @@ export class TreeKeeper {
    * Notes the entries that this process has just committed, so that they need not be read from the
    * log.
    */
-  note(entries: readonly WalEntry[]): void {
+  note(entries: readonly CommittedEntry[]): void {
     if (this.#notes.length + entries.length > MAX_NOTES) this.#notes = [];
     for (const entry of entries) this.#notes.push(toNote(entry));
   }
@@ -291,15 +291,21 @@ export class TreeKeeper {
   }
 }
 
-const toNote = ({ sequence, operations }: WalEntry): TreeNote => ({
+const toNote = ({ sequence, operations }: WalEntry | CommittedEntry): TreeNote => ({
   sequence,
   changes: operations.flatMap(changeOf),
 });
 
-const changeOf = ({ path, stored, replaced }: WalOperation): readonly TreeChange[] => {
+/** @param operation without a digest if it was read from the log */
+const changeOf = ({
+  path,
+  stored,
+  replaced,
+  digest,
+}: WalOperation & Partial<CommittedOperation>): readonly TreeChange[] => {
   const tree = treeTypeOf(path);
   if (tree === undefined) return [];
-  const after = stored && digestRecord(path, stored);
+  const after = digest ?? (stored && digestRecord(path, stored));
   return [{ tree, subpage: after?.subpage ?? subpageOf(path), replaced, leaf: after?.leaf }];
 };
 

@@ -1,5 +1,6 @@
 /** Records as the rows of a database hold them. */
 
+import type { WalEntry, WalOperation } from '../store.ts';
 import type { RecordDigest } from './record-digest.ts';
 import type { PathRange } from './record-path.ts';
 
@@ -21,6 +22,17 @@ export interface DeletedRow {
 export interface PutRow extends StoredRow {
   /** Leaf stored with the record; undefined if the record is in no Merkle tree. */
   readonly digest: RecordDigest | undefined;
+}
+
+/** An operation of a commit of this process. */
+export interface CommittedOperation extends WalOperation {
+  /** The digest of the new value; undefined if it was deleted, or is in no Merkle tree. */
+  readonly digest: RecordDigest | undefined;
+}
+
+/** A commit of this process. */
+export interface CommittedEntry extends WalEntry {
+  readonly operations: readonly CommittedOperation[];
 }
 
 /** A row with the leaf that was stored when it was committed. */

@@ -13,7 +13,7 @@ import { type Projector, type RecordRows, withRows } from '../projections/projec
 import type { RecordReader } from '../reading/record-reader.ts';
 import { digestRecord, treeTypeOf } from '../records/record-digest.ts';
 import { prefixesOf } from '../records/record-path.ts';
-import type { RowChange } from '../records/stored-rows.ts';
+import type { CommittedEntry, CommittedOperation, RowChange } from '../records/stored-rows.ts';
 import type { WalEntry, WalOperation } from '../store.ts';
 import type { BufferedTransaction } from './buffered-transaction.ts';
 
@@ -58,7 +58,7 @@ export interface CommitQueueOptions {
   readonly clock: Clock;
   readonly projector: Projector;
   /** Called with the entries of a group when it is visible. */
-  readonly onCommitted: (entries: readonly WalEntry[]) => void;
+  readonly onCommitted: (entries: readonly CommittedEntry[]) => void;
 }
 
 export class CommitQueue {
@@ -116,7 +116,7 @@ export class CommitQueue {
   async #commitGroup(group: readonly Waiting[]): Promise<void> {
     const { backend, reader, onCommitted } = this.#options;
     let accepted: Accepted[] = [];
-    let entries: readonly WalEntry[] = [];
+    let entries: readonly CommittedEntry[] = [];
     try {
       await backend.commit({
         prepare: async (head) => {
@@ -224,15 +224,15 @@ export class CommitQueue {
     const changes = new Map<string, RowChange>();
     const after = new Map<string, RecordRows>();
     const created = new Set<string>();
-    const entries: WalEntry[] = [];
+    const entries: CommittedEntry[] = [];
     for (const { entry, rows } of accepted) {
-      const operations: WalOperation[] = [];
+      const operations: CommittedOperation[] = [];
       for (const { path, stored } of entry.operations) {
         const tree = treeTypeOf(path);
         const replaced = tree && leafAfter(changes.get(path), leaves.get(path));
         if (tree !== undefined && replaced === undefined && !changes.has(path)) created.add(path);
-        operations.push({ path, stored, replaced });
         const digest = tree && stored ? digestRecord(path, stored) : undefined;
+        operations.push({ path, stored, replaced, digest });
         changes.set(
           path,
           stored ? { path, stored, version: entry.sequence, digest } : { path, stored },
