@@ -7,9 +7,8 @@
  * An index that is added later has rows of exactly the records that are stored in its version or a newer one. A
  * mark says that no older ones are left. It is a record too, so that it arrives where the rows arrive.
  */
-import { KeelsonError } from '@keelson/errors';
+import { isDamage, KeelsonError } from '@keelson/errors';
 import { listNames } from '../records/listing.ts';
-import { unlessDamaged } from '../records/readable-records.ts';
 import { comparePaths } from '../records/record-path.ts';
 import type { ListOptions, Reads, Store, Transaction } from '../store.ts';
 import { versionOf } from './codec.ts';
@@ -66,12 +65,17 @@ type Row<T> = readonly [path: string, key: string, index: IndexFacts<T>];
 export class IndexRows<T> {
   readonly #records: RecordCollection<T>;
   readonly #indexes: readonly IndexFacts<T>[];
+  /** The indexes that were added later, the newest first. */
+  readonly #later: readonly IndexFacts<T>[];
   /** Ends with a slash. */
   readonly #scope: string;
 
   constructor(records: RecordCollection<T>, indexes: readonly IndexFacts<T>[]) {
     this.#records = records;
     this.#indexes = indexes;
+    this.#later = indexes
+      .filter(({ since }) => since > 1)
+      .toSorted((one, other) => other.since - one.since);
     this.#scope = records.prefix.slice(0, records.prefix.indexOf('/') + 1);
   }
 
@@ -127,18 +131,17 @@ export class IndexRows<T> {
    * that cannot be read.
    */
   async #stored(tx: Transaction, key: string): Promise<ReadonlySet<string> | undefined> {
-    const path = this.#records.path(key);
-    const found = await unlessDamaged(
-      Promise.all([readPlaces(path, (one) => tx.read(one)), this.#find(tx, key)]),
-    );
-    if (found === undefined) {
-      const rows = await Promise.all(this.#indexes.map((index) => this.#search(tx, index, key)));
-      return new Set(rows.flat());
+    try {
+      const stored = await readPlaces(this.#records.path(key), (path) => tx.read(path));
+      const record = stored && (await tx.readAs(stored.path, this.#records.codec));
+      if (stored === undefined || record === undefined) return undefined;
+      const { version } = versionOf(stored.value);
+      return new Set(this.#rowsOf(key, record, version).map(([row]) => row));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
     }
-    const [stored, record] = found;
-    if (stored === undefined || record === undefined) return undefined;
-    const { version } = versionOf(stored.value);
-    return new Set(this.#rowsOf(key, record, version).map(([row]) => row));
+    const rows = await Promise.all(this.#indexes.map((index) => this.#search(tx, index, key)));
+    return new Set(rows.flat());
   }
 
   async #search(
@@ -183,12 +186,15 @@ export class IndexRows<T> {
     tx.writeAs(this.#scope + markOf(index), markCodec, {});
   }
 
-  /** Marks later indexes when the first record of a collection is written. */
+  /**
+   * Marks later indexes when the first record of a collection is written. Those of older versions are complete where
+   * the newest one is.
+   */
   async #beginComplete(tx: Transaction, version: number): Promise<void> {
-    for (const index of this.#indexes) {
-      if (index.since > version || (await this.#isComplete(tx, index))) continue;
-      if (await this.#isEmpty(tx)) this.#mark(tx, index);
-    }
+    const later = this.#later.filter(({ since }) => since <= version);
+    const [newest] = later;
+    if (newest === undefined || (await this.#isComplete(tx, newest))) return;
+    if (await this.#isEmpty(tx)) for (const index of later) this.#mark(tx, index);
   }
 
   async #isEmpty(reads: Reads): Promise<boolean> {
