@@ -1,7 +1,7 @@
 /** Verifies tokens with the keys of a mount. */
 import type { MountScope } from '@keelson/engine';
 import type { Claims } from '../providers/domain/claims.ts';
-import { parsePemKey } from '../providers/domain/verification-keys.ts';
+import { fixedKeysOf } from '../providers/fixed-keys.ts';
 import type { ProviderKeys } from '../providers/provider-keys.ts';
 import { ProviderFailure } from '../providers/provider-requests.ts';
 import { type CollectedKeys, verifySignature } from '../providers/signed-token.ts';
@@ -15,7 +15,6 @@ const collectKeys = async (
   providerKeys: ProviderKeys,
   kid: string | undefined,
 ): Promise<CollectedKeys> => {
-  const fixed = config.validationPubkeys.flatMap((pem) => parsePemKey(pem) ?? []);
   const fetched = await Promise.all(
     keySourcesOf(config).map(async (source) => {
       try {
@@ -27,7 +26,7 @@ const collectKeys = async (
     }),
   );
   return {
-    keys: [...fixed, ...fetched.flatMap((keys) => keys ?? [])],
+    keys: [...fixedKeysOf(config.validationPubkeys), ...fetched.flatMap((keys) => keys ?? [])],
     areComplete: !fetched.includes(undefined),
   };
 };

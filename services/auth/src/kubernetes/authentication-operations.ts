@@ -5,7 +5,8 @@ import type { MountScope } from '@keelson/engine';
 import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import { type Claims, memberOf } from '../providers/domain/claims.ts';
-import { parsePemKey, SIGNATURE_ALGORITHMS } from '../providers/domain/verification-keys.ts';
+import { SIGNATURE_ALGORITHMS } from '../providers/domain/verification-keys.ts';
+import { fixedKeysOf } from '../providers/fixed-keys.ts';
 import {
   type Ask,
   ProviderFailure,
@@ -61,7 +62,7 @@ const readPodFiles = async (folder: string): Promise<PodFiles | undefined> => {
 };
 
 const readClaims = async ({ pemKeys }: KubernetesConfig, jwt: string): Promise<Claims> => {
-  const keys = pemKeys.flatMap((pem) => parsePemKey(pem) ?? []);
+  const keys = fixedKeysOf(pemKeys);
   try {
     const unverified = readUnverifiedClaims(jwt);
     if (keys.length === 0) return unverified;
