@@ -1,5 +1,5 @@
 /** Counts failed logins with passwords and secret ids, and refuses logins of locked users. */
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import type { RecordCollection, Store, Transaction } from '@keelson/storage';
 import { afterFailure, isForgotten, isLocked, type Lockout, type UserLockout } from './lockout.ts';
@@ -27,7 +27,7 @@ const REMEMBERED_NAMES = 16_384;
 /** New names between two looks at how many there are, as a part of the capacity. */
 const LOOKS = 16;
 
-const keyOf = (name: string): string => createHash('sha256').update(name).digest('hex');
+const keyOf = (name: string): string => hash('sha256', name);
 
 /** The failed logins of one place, such as a mount. */
 export class Lockouts {
@@ -73,7 +73,8 @@ export class Lockouts {
   ): Promise<T | undefined> {
     const { store, clock, records, settings, refuse } = this.#parts;
     if (settings.disabled) return verify();
-    const current = () => records.find(store, keyOf(name));
+    const key = keyOf(name);
+    const current = () => records.find(store, key);
     if (isLocked(await current(), settings, clock.nowMs())) return refuse();
     const login = await verify();
     if (login === undefined) {
