@@ -8,22 +8,42 @@ import type { FaultCell } from '../store-faults.ts';
 export type StoreMemory = SharedArrayBuffer;
 
 /** Indexes of `#state`. */
-const NEXT_TURN = 0;
-const PRESENT_TURN = 1;
-const FAULTS = 2;
-const LOST = 3;
-const STATES = 4;
+const TAKEN = 0;
+const WAITING = 1;
+/** Number of turns that have ended. */
+const TURN = 2;
+const FAULTS = 3;
+const LOST = 4;
+const STATES = 5;
+
+/** Turns of one thread in a row while others wait. */
+const MAX_REPEATS = 4;
 
 const HEAD_BYTES = BigInt64Array.BYTES_PER_ELEMENT;
 
 export const createStoreMemory = (): StoreMemory =>
   new SharedArrayBuffer(HEAD_BYTES + STATES * Int32Array.BYTES_PER_ELEMENT);
 
+/** End of the turn of a commit, by the thread that has written it. */
+export interface TurnEnd {
+  readonly memory: StoreMemory;
+  readonly turn: number;
+  /** Sequence of the commit. */
+  readonly head: number;
+}
+
 export class SharedHead {
+  readonly memory: StoreMemory;
+  /** Whether other threads have the store open. */
+  readonly isShared: boolean;
   readonly #sequence: BigInt64Array;
   readonly #state: Int32Array;
+  /** Turns of this thread since others wait. */
+  #repeats = 0;
 
-  constructor(memory: StoreMemory) {
+  constructor(memory: StoreMemory, isShared: boolean) {
+    this.memory = memory;
+    this.isShared = isShared;
     this.#sequence = new BigInt64Array(memory, 0, 1);
     this.#state = new Int32Array(memory, HEAD_BYTES, STATES);
   }
@@ -33,7 +53,7 @@ export class SharedHead {
     return Number(Atomics.load(this.#sequence, 0));
   }
 
-  /** Makes a commit visible to all threads. */
+  /** Makes a commit visible to all threads. Called during its turn. */
   advance(sequence: number): void {
     Atomics.store(this.#sequence, 0, BigInt(sequence));
     Atomics.notify(this.#sequence, 0);
@@ -60,22 +80,41 @@ export class SharedHead {
   }
 
   /**
-   * Runs `work` while no other thread appends. Threads take turns in the order in which they asked, because one that
-   * has just appended would otherwise always be faster than those that have to be woken.
+   * Runs `work` while no other thread appends. A thread that has just appended is faster than those that have to be
+   * woken, so it may go on a few times, and nobody waits for a wake-up meanwhile; then it lets another one go first.
    */
-  async inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = Atomics.add(this.#state, NEXT_TURN, 1);
-    for (;;) {
-      const present = Atomics.load(this.#state, PRESENT_TURN);
-      if (present === turn) break;
-      await Atomics.waitAsync(this.#state, PRESENT_TURN, present).value;
-    }
+  async inTurn<T>(work: (turn: number) => Promise<T>): Promise<T> {
+    const state = this.#state;
+    const mayGoOn = Atomics.load(state, WAITING) === 0 || this.#repeats < MAX_REPEATS;
+    if (!mayGoOn || Atomics.compareExchange(state, TAKEN, 0, 1) !== 0)
+      await this.#takeLater(mayGoOn);
+    this.#repeats = Atomics.load(state, WAITING) === 0 ? 0 : this.#repeats + 1;
+    const turn = Atomics.load(state, TURN);
     try {
-      return await work();
+      return await work(turn);
     } finally {
-      Atomics.add(this.#state, PRESENT_TURN, 1);
-      Atomics.notify(this.#state, PRESENT_TURN);
+      this.endTurn(turn);
     }
+  }
+
+  /** Ends a turn, unless it has been ended. @param turn its number, which `inTurn` gives */
+  endTurn(turn: number): void {
+    if (Atomics.compareExchange(this.#state, TURN, turn, turn + 1) !== turn) return;
+    Atomics.store(this.#state, TAKEN, 0);
+    Atomics.notify(this.#state, TURN);
+  }
+
+  /** @param isFree whether the turn may be taken at once, if nobody has it now */
+  async #takeLater(isFree: boolean): Promise<void> {
+    const state = this.#state;
+    Atomics.add(state, WAITING, 1);
+    for (let mayTake = isFree; ; mayTake = true) {
+      const turn = Atomics.load(state, TURN);
+      if (mayTake && Atomics.compareExchange(state, TAKEN, 0, 1) === 0) break;
+      await Atomics.waitAsync(state, TURN, turn).value;
+    }
+    Atomics.sub(state, WAITING, 1);
+    this.#repeats = 0;
   }
 
   /**
@@ -90,3 +129,10 @@ export class SharedHead {
     }
   }
 }
+
+/** The commit of a turn is visible, and another thread may append, before the one that made it learns of it. */
+export const endTurn = ({ memory, turn, head }: TurnEnd): void => {
+  const shared = new SharedHead(memory, true);
+  shared.advance(head);
+  shared.endTurn(turn);
+};

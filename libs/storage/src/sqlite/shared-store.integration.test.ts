@@ -27,7 +27,7 @@ describe('a store that two threads have open', () => {
     lost.length = 0;
     const file = join(folder.path, 'store.db');
     const given = memory();
-    shared = new SharedHead(given);
+    shared = new SharedHead(given, true);
     const open = async (openStore: typeof joinSqliteStore, name: string): Promise<Store> => {
       const barrier = createBarrier();
       const store = await openStore({
@@ -82,7 +82,7 @@ test('a fault that one thread notices is present for the other, which may end it
   const given = memory();
   const told: string[] = [];
   const [one, other] = ['one', 'other'].map((name) => {
-    const faults = new StoreFaults(new SharedHead(given).faults);
+    const faults = new StoreFaults(new SharedHead(given, true).faults);
     faults.onChange = ({ kind, isOver }) => told.push(`${name} ${kind} ${isOver}`);
     return faults;
   }) as [StoreFaults, StoreFaults];
@@ -99,7 +99,7 @@ test('a fault that one thread notices is present for the other, which may end it
 
 test('threads take turns in the order in which they asked', async () => {
   const given = memory();
-  const heads = [0, 1, 2].map(() => new SharedHead(given));
+  const heads = [0, 1, 2].map(() => new SharedHead(given, true));
   const order: number[] = [];
   const both = Promise.withResolvers<void>();
   const all = Promise.all([

@@ -95,6 +95,8 @@ export class SqliteBackend implements Backend {
   /** Sequence of the commit after which `#logBytes` was known. */
   #knownSequence = 0;
   #logBytes = 0;
+  /** The commit that is being written, which its head shows. */
+  #unseen: { readonly head: number; readonly show: () => void } | undefined;
 
   /** Takes ownership of the connections; `close` closes them. */
   constructor({ file, database, writer, faults, lock, head, versions }: SqliteConnections) {
@@ -113,6 +115,7 @@ export class SqliteBackend implements Backend {
 
   headSequence(): number {
     this.#writer.requireIntact();
+    this.#showUnseen();
     return this.#head.sequence;
   }
 
@@ -204,10 +207,10 @@ export class SqliteBackend implements Backend {
   }
 
   async commit(group: GroupCommit): Promise<void> {
-    await this.#head.inTurn(() => this.#commitInTurn(group));
+    await this.#head.inTurn((turn) => this.#commitInTurn(group, turn));
   }
 
-  async #commitInTurn({ prepare, visible }: GroupCommit): Promise<void> {
+  async #commitInTurn({ prepare, visible }: GroupCommit, turn: number): Promise<void> {
     const before = this.headSequence();
     if (before !== this.#knownSequence) this.#readHead();
     const batch = await prepare(before);
@@ -220,25 +223,42 @@ export class SqliteBackend implements Backend {
       endBytes += encoded.length;
       return [sequence, committedAtMs, endBytes, encoded];
     });
-    const isWritten = await this.#writer.run([
-      {
-        sql: 'UPDATE head SET sequence = ?, log_bytes = ? WHERE sequence = ?',
-        rows: [[head, endBytes, before]],
-        mustChange: true,
-      },
-      {
-        sql: 'INSERT INTO wal (sequence, committed_at_ms, end_bytes, operations) VALUES (?, ?, ?, ?)',
-        rows: appended,
-      },
-      ...writeRecords(changes),
-      ...project(projected),
-    ]);
-    if (!isWritten)
-      throw new KeelsonError('storage.unavailable', { reason: 'the file was changed' });
-    this.#knownSequence = head;
-    this.#logBytes = endBytes;
-    this.#head.advance(head);
-    visible();
+    const ended = this.#head.isShared ? { memory: this.#head.memory, turn, head } : undefined;
+    this.#unseen = { head, show: visible };
+    try {
+      const isWritten = await this.#writer.run(
+        [
+          {
+            sql: 'UPDATE head SET sequence = ?, log_bytes = ? WHERE sequence = ?',
+            rows: [[head, endBytes, before]],
+            mustChange: true,
+          },
+          {
+            sql: 'INSERT INTO wal (sequence, committed_at_ms, end_bytes, operations) VALUES (?, ?, ?, ?)',
+            rows: appended,
+          },
+          ...writeRecords(changes),
+          ...project(projected),
+        ],
+        ended,
+      );
+      if (!isWritten)
+        throw new KeelsonError('storage.unavailable', { reason: 'the file was changed' });
+      this.#knownSequence = head;
+      this.#logBytes = endBytes;
+      if (ended === undefined) this.#head.advance(head);
+      this.#showUnseen();
+    } finally {
+      this.#unseen = undefined;
+    }
+  }
+
+  /** Shows an own commit that is on disk, also before its confirmation has arrived. */
+  #showUnseen(): void {
+    if (this.#unseen === undefined || this.#head.sequence < this.#unseen.head) return;
+    const { show } = this.#unseen;
+    this.#unseen = undefined;
+    show();
   }
 
   async sizeBytes(): Promise<number> {

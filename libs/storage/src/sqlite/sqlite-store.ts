@@ -83,7 +83,7 @@ const openBackend = async ({
   mayCreate = true,
   kinds = declaredKinds(),
   onLost,
-  memory = createStoreMemory(),
+  memory,
 }: SqliteStoreOptions): Promise<SqliteBackend> => {
   prepareFile(file, mayCreate);
   let lock: FileLock | undefined;
@@ -132,13 +132,14 @@ interface Connected {
   /** With the schema. */
   readonly database: DatabaseSync;
   readonly onLost: SqliteStoreOptions['onLost'];
-  readonly memory: StoreMemory;
+  /** Absent if no other thread opens the file. */
+  readonly memory: StoreMemory | undefined;
 }
 
 /** The parts of a backend whose connection only reads from now on. */
 const connect = ({ file, database, onLost, memory }: Connected) => {
   database.exec('PRAGMA query_only = ON');
-  const head = new SharedHead(memory);
+  const head = new SharedHead(memory ?? createStoreMemory(), memory !== undefined);
   const faults = new StoreFaults(head.faults);
   const writer = new SqliteWriter({
     file,

@@ -7,7 +7,7 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { KeelsonError } from '@keelson/errors';
 import type { StoreFaults } from '../store-faults.ts';
-import type { SharedHead } from './shared-head.ts';
+import type { SharedHead, TurnEnd } from './shared-head.ts';
 import { fromSqliteError, isFailedDisk } from './sqlite-errors.ts';
 import {
   type LogState,
@@ -75,13 +75,14 @@ export class SqliteWriter {
 
   /**
    * Carries out all statements in one transaction, and resolves when it is on disk.
+   * @param ended the turn that ends then
    * @returns false when a statement that must change a row changed none; nothing is written then
    * @throws KeelsonError with the store's code for SQLite's error: nothing is written, except that after
    *   `storage.lost` the outcome is unknown
    */
-  async run(statements: readonly WriteStatement[]): Promise<boolean> {
+  async run(statements: readonly WriteStatement[], ended?: TurnEnd): Promise<boolean> {
     while (this.#transaction !== undefined) await this.#transaction;
-    const isWritten = await this.#send({ whole: statements });
+    const isWritten = await this.#send({ whole: statements, ended });
     this.#endFull();
     return isWritten;
   }

@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, parentPort } from 'node:worker_threads';
+import { endTurn } from './shared-head.ts';
 import { CONNECTION_PRAGMAS } from './sqlite-schema.ts';
 import type {
   LogState,
@@ -162,6 +163,8 @@ const carryOut = ({ file, by, job }: WriteOrder): Written => {
   const connection = connect(file);
   if (job === 'checkpoint') return { isWritten: true, log: connection.checkpoint() };
   const isWritten = connection.carryOut(job, by);
+  if (isWritten && typeof job === 'object' && 'whole' in job && job.ended !== undefined)
+    endTurn(job.ended);
   const log = connection.checkLog();
   return log === undefined ? { isWritten } : { isWritten, log };
 };

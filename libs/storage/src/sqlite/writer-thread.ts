@@ -5,6 +5,7 @@
  */
 import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { TurnEnd } from './shared-head.ts';
 
 /** A statement that is run once for each row of parameters. */
 export interface WriteStatement {
@@ -15,11 +16,11 @@ export interface WriteStatement {
 }
 
 /**
- * `whole` is a complete transaction. A transaction of several jobs is opened by `begin`, extended by each `part`,
+ * `whole` is a complete transaction, which may end the turn of a commit. A transaction of several jobs is opened by `begin`, extended by each `part`,
  * and ended by `commit` or `rollback`.
  */
 export type WriteJob =
-  | { readonly whole: readonly WriteStatement[] }
+  | { readonly whole: readonly WriteStatement[]; readonly ended?: TurnEnd | undefined }
   | { readonly part: readonly WriteStatement[] }
   | 'begin'
   | 'commit'
