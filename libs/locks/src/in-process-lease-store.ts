@@ -44,8 +44,8 @@ export class InProcessLeaseRecords implements LeaseRecords {
 }
 
 export interface InProcessLeaseStoreOptions extends LeaseStoreOptions {
-  /** Shared by competing stores; by default the store has its own. */
-  readonly records?: InProcessLeaseRecords;
+  /** Shared by competing stores; by default the store has its own. Another thread reaches those of the first. */
+  readonly records?: LeaseRecords;
 }
 
 /** Leases between the parts of one process, for standalone mode. */

@@ -5,6 +5,7 @@ export {
   InProcessLeaseStore,
   type InProcessLeaseStoreOptions,
 } from './in-process-lease-store.ts';
+export type { LeaseRecords } from './lease-records.ts';
 export type { AcquireOptions, HeldLease, LeaseStore } from './leases.ts';
 export { createLoopTurns, type LoopTurns } from './loop-turns.ts';
 export {

@@ -1,6 +1,7 @@
 import type { StatsFs } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { Gauge, type Registry } from 'prom-client';
+import { OF_PROCESS } from './thread-metrics.ts';
 
 /**
  * Registers the space on the disks of folders.
@@ -15,6 +16,7 @@ export const registerDiskMetrics = (
       name,
       help,
       labelNames: ['purpose'],
+      ...OF_PROCESS,
       registers: [registry],
       async collect() {
         this.reset();

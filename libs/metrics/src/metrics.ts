@@ -1,11 +1,13 @@
 /** Entry point. Services register their metrics in the registry of the process. */
 import { countHandlerFaults, countUncaughtExceptions } from '@keelson/errors';
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import { OF_PROCESS } from './thread-metrics.ts';
 
 export { Counter, Gauge, Histogram } from 'prom-client';
 export { registerDiskMetrics } from './disk-metrics.ts';
 export { registerSampled, type Sampled, type SampledValue } from './sampled-gauges.ts';
 export { registerStoreMetrics } from './store-metrics.ts';
+export { metricsText, OF_PROCESS, type ThreadMetrics, threadMetrics } from './thread-metrics.ts';
 
 /** All metrics of a process. */
 export type MetricsRegistry = Registry;
@@ -34,6 +36,8 @@ const metricsOfProcess = (): Registry => {
   ofProcess = new Registry();
   collectDefaultMetrics({ register: ofProcess });
   for (const name of LEFT_OUT) ofProcess.removeSingleMetric(name);
+  for (const metric of ofProcess.getMetricsAsArray())
+    if (metric.name.startsWith('process_')) Object.assign(metric, OF_PROCESS);
   new Counter({
     name: 'keelson_handler_faults_total',
     help: 'Handlers outside of requests that failed, which cost their connection or stream.',
@@ -48,6 +52,7 @@ const metricsOfProcess = (): Registry => {
     name: 'keelson_uncaught_exceptions_total',
     help: 'Errors that nothing handled, each of which has ended this process or one before it.',
     labelNames: ['capability'],
+    ...OF_PROCESS,
     registers: [ofProcess],
     collect() {
       this.reset();
@@ -66,6 +71,7 @@ export const createRegistry = (version: string): MetricsRegistry => {
     name: 'keelson_build_info',
     help: 'Always 1; the labels name the version of Keelson and of Node.js.',
     labelNames: ['version', 'node'],
+    ...OF_PROCESS,
     registers: [registry],
   }).set({ version, node: process.versions.node }, 1);
   return registry;

@@ -1,5 +1,6 @@
 import type { Clock } from '@keelson/clock';
 import { Gauge, type Registry } from 'prom-client';
+import { OF_PROCESS } from './thread-metrics.ts';
 
 /** A gauge whose value is read when the metrics are. */
 export interface Sampled {
@@ -44,6 +45,7 @@ export const registerSampled = <Name extends string>(
       name,
       help,
       labelNames: label === undefined ? [] : [label],
+      ...OF_PROCESS,
       registers: [registry],
       async collect() {
         const value = (await sample()).get(name);

@@ -1,5 +1,6 @@
 import { FAULT_KINDS, type Store } from '@keelson/storage';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { OF_PROCESS } from './thread-metrics.ts';
 
 /** Registers what can be measured of any store. @param stores by service */
 export const registerStoreMetrics = (
@@ -24,6 +25,7 @@ export const registerStoreMetrics = (
     name: 'keelson_store_commits_total',
     help: 'Commits of the store since it was created, by all replicas.',
     labelNames: ['service'],
+    ...OF_PROCESS,
     registers: [registry],
     async collect() {
       this.reset();
@@ -53,6 +55,7 @@ export const registerStoreMetrics = (
     name: 'keelson_store_bytes',
     help: 'Size of the SQLite files or PostgreSQL database of the store.',
     labelNames: ['service'],
+    ...OF_PROCESS,
     registers: [registry],
     async collect() {
       this.reset();
@@ -66,6 +69,7 @@ export const registerStoreMetrics = (
     name: 'keelson_store_log_bytes',
     help: "Size of SQLite's write-ahead log of the store.",
     labelNames: ['service'],
+    ...OF_PROCESS,
     registers: [registry],
     async collect() {
       this.reset();
@@ -79,6 +83,7 @@ export const registerStoreMetrics = (
     name: 'keelson_store_fault',
     help: '1 while the store has this fault: its disk is full, a checkpoint fails, its write-ahead log is too large, its file is damaged.',
     labelNames: ['service', 'kind'],
+    ...OF_PROCESS,
     registers: [registry],
     collect() {
       for (const [service, store] of Object.entries(stores)) {

@@ -61,15 +61,20 @@ const stopWithin = async (running: Stoppable, limitMs: number): Promise<boolean>
   }
 };
 
+/** Reports handlers of this thread that fail outside of requests, each of which costs its connection. */
+export const reportHandlerFaults = (logger: Logger): void => {
+  handlerFaults.subscribe((fault) =>
+    logger.error({ err: fault, capability: capabilityOf(fault) }, 'a handler failed'),
+  );
+};
+
 /**
  * Reports what fails outside of requests. A handler that is guarded costs its connection; any other error, such as a
  * rejection that nobody handles, which Node treats as an uncaught exception, leaves the process in an unknown state,
  * and ends it when the log has been written.
  */
 const reportFaults = (logger: Logger, exceptionFile: string): void => {
-  handlerFaults.subscribe((fault) =>
-    logger.error({ err: fault, capability: capabilityOf(fault) }, 'a handler failed'),
-  );
+  reportHandlerFaults(logger);
   process.on('uncaughtException', (error, origin) => {
     const capability = capabilityOf(error);
     logger.fatal({ err: error, capability, origin }, 'uncaught exception');

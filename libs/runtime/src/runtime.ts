@@ -6,7 +6,7 @@ export {
   writeFileDurably,
 } from './durable-files.ts';
 export { startProbes } from './probes.ts';
-export { type ProcessOptions, runProcess, type Stoppable } from './process.ts';
+export { type ProcessOptions, reportHandlerFaults, runProcess, type Stoppable } from './process.ts';
 export {
   electingSettings,
   enrolledSettings,

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { Clock } from '@keelson/clock';
 import type { EdgeService } from '@keelson/edge';
 import type { Logger } from '@keelson/logging';
-import type { MetricsRegistry } from '@keelson/metrics';
+import { type MetricsRegistry, threadMetrics } from '@keelson/metrics';
 import type { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
@@ -15,6 +15,7 @@ import { createServeApiV2 } from './api-v2/serve-api-v2.ts';
 import { createApplication } from './application.ts';
 import { type AuditLog, createAuditLog } from './audit/audit-log.ts';
 import { createAuditRecorder } from './audit/audit-recorder.ts';
+import type { RecentRequest } from './audit/domain/recent-request.ts';
 import { withRecentRequests } from './audit/recent-requests.ts';
 import { withRestoredDevices } from './audit/restored-devices.ts';
 import { type GatewayConfig, requireConsistent } from './config.ts';
@@ -25,7 +26,7 @@ import {
   createConnectionLimit,
   openFilesLimit,
 } from './limits/connection-limit.ts';
-import { GATEWAY_LIMITS, type GatewayLimits } from './limits/gateway-limits.ts';
+import type { GatewayLimits } from './limits/gateway-limits.ts';
 import { returnMemoryAfterBursts } from './limits/memory-return.ts';
 import { createPlaces, type Places } from './limits/places.ts';
 import { createRateLimit, eachSecond } from './limits/rate-limit.ts';
@@ -46,11 +47,33 @@ import type { BodyLimits } from './request/body-rules.ts';
 import { createClientAddress } from './request/client-address.ts';
 import { createClientCertificates } from './request/client-certificate.ts';
 import { createSecurityHeaders } from './request/security-headers.ts';
-import { createHttpServers, type HttpServers } from './server/http-servers.ts';
+import { createHttpServers, type EdgePorts, type HttpServers } from './server/http-servers.ts';
+import {
+  type SiblingAnswers,
+  type SiblingGateways,
+  sealThread,
+  withSealOfProcess,
+} from './threads/sibling-gateways.ts';
+import { ownPart } from './threads/thread-limits.ts';
 import { watchCertificateExpiry } from './tls/certificate-expiry.ts';
 import type { CertificateSource } from './tls/self-issued-certificate.ts';
 import { createServeV1 } from './v1/serve-v1.ts';
 
+export type { RecentRequest } from './audit/domain/recent-request.ts';
+export type { Counting, RateWindow } from './limits/rate-limit.ts';
+export type { EdgePorts } from './server/http-servers.ts';
+export type {
+  SealAnswer,
+  SealRequest,
+  SiblingAnswers,
+  SiblingGateways,
+} from './threads/sibling-gateways.ts';
+export {
+  type CountedRequest,
+  type CountRequest,
+  countThrough,
+  createThreadCounts,
+} from './threads/thread-counts.ts';
 export { openCertificateFiles } from './tls/certificate-files.ts';
 export {
   type CertificateSource,
@@ -92,6 +115,8 @@ export interface GatewayParts {
    * Counter of a rate limit that several gateways share; when absent, each gateway counts alone.
    */
   readonly sharedCount?: SharedCount | undefined;
+  /** The gateways of other threads of this process; none if absent. */
+  readonly siblings?: SiblingGateways | undefined;
   /** Time in which load balancers may find out that this gateway stops, before it refuses them; 0 if absent. */
   readonly drainMs?: number;
   /** Instead of those of `GATEWAY_LIMITS`. */
@@ -101,8 +126,12 @@ export interface GatewayParts {
 }
 
 export interface Gateway {
-  /** @returns the addresses it listens on, such as "http://127.0.0.1:8200" */
-  start(): Promise<{ addresses: readonly string[] }>;
+  /**
+   * @param ports those of the settings if absent
+   * @returns the addresses it listens on, such as "http://127.0.0.1:8200"
+   */
+  start(ports?: EdgePorts): Promise<{ addresses: readonly string[] }>;
+  readonly forSiblings: SiblingAnswers;
   /** Reopens audit files and reloads the certificate. */
   reload(): Promise<void>;
   /**
@@ -116,11 +145,12 @@ export interface Gateway {
 const withOwnParts = (
   services: GatewayParts['services'],
   { metrics, requestCounter }: { metrics: RequestMetrics; requestCounter: RequestCounter },
+  recent: () => Promise<readonly (readonly RecentRequest[])[]>,
   auditLog: AuditLog,
   clock: Clock,
 ): EdgeService => {
   const counted = withRequestCounts(withSysMetrics(services.sys, metrics), requestCounter);
-  const sys = withRecentRequests(withRestoredDevices(counted, auditLog), auditLog);
+  const sys = withRecentRequests(withRestoredDevices(counted, auditLog), recent);
   return withServiceHealth(withVendorDocument(sys, services), services, clock);
 };
 
@@ -146,7 +176,7 @@ const ownFilesOf = ({ config, ownFiles = [] }: GatewayParts): readonly string[] 
 
 /** The servers on both ports, which hand requests to `answer`. */
 const openServers = (
-  { config, tls, access, clock }: GatewayParts,
+  { config, tls, access, clock, siblings }: GatewayParts,
   { transferMs }: GatewayLimits,
   logger: Logger,
   limit: ConnectionLimit,
@@ -154,8 +184,6 @@ const openServers = (
 ): HttpServers =>
   createHttpServers({
     address: config.listenAddress,
-    httpPort: config.httpPort,
-    httpsPort: config.httpsPort,
     certificate: tls,
     requestsClientCertificates: config.requestClientCertificates
       ? () => Promise.resolve(true)
@@ -164,6 +192,7 @@ const openServers = (
     keepAliveMs: config.keepAliveSeconds * 1000,
     maxConnections: limit.ofEachPort,
     onRefused: () => limit.refused(),
+    sharesPorts: (siblings?.gateways ?? 1) > 1,
     guard: {
       proxyProtocolFrom: config.proxyProtocolFrom,
       limitConnections: limitConnections(config.clientMaxConnections, config.trustedProxies),
@@ -178,16 +207,21 @@ const placesOfRequests = (
 ): Places =>
   createPlaces('request.requests_under_way', { total, client }, returnMemoryAfterBursts(clock));
 
-export const composeGateway = (parts: GatewayParts): Gateway => {
-  const { config, clock, services, access, identity, tls, drainMs = 0 } = parts;
-  requireConsistent(config);
-  const limits = { ...GATEWAY_LIMITS, ...parts.limits };
+export const composeGateway = (given: GatewayParts): Gateway => {
+  requireConsistent(given.config);
+  const { siblings } = given;
+  const gateways = siblings?.gateways ?? 1;
+  const { config, limits } = ownPart(given, gateways);
+  const services = { ...given.services, sys: withSealOfProcess(given.services.sys, siblings) };
+  const parts = { ...given, config, services };
+  const { clock, access, identity, tls, drainMs = 0 } = parts;
   const logger = parts.logger.child({ service: 'gateway' });
   const certificateFaults =
     tls === undefined ? () => [] : watchCertificateExpiry(tls, clock, parts.registry);
   const connectionLimit = createConnectionLimit({
     maxConnections: config.maxConnections,
     openFiles: openFilesLimit(),
+    gateways,
     clock,
     logger,
     registry: parts.registry,
@@ -209,6 +243,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     () => readiness.state(),
     () => bodies.budget.heldBytes(),
     (...finished) => requestCounter.count(...finished),
+    async () => (await siblings?.metrics()) ?? [],
   );
   const auditLog = createAuditLog({
     access,
@@ -221,6 +256,10 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       reserved: ownFilesOf(parts),
     },
   });
+  const recent = async (): Promise<readonly (readonly RecentRequest[])[]> => [
+    auditLog.recent(),
+    ...((await siblings?.recentRequests()) ?? []),
+  ];
   const audit = createAuditRecorder(auditLog);
   const timeoutMs = config.requestTimeLimitSeconds * 1000;
   const { transferMs: transferTimeLimitMs } = limits;
@@ -239,19 +278,19 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     access,
     services: {
       ...services,
-      sys: withOwnParts(services, { metrics, requestCounter }, auditLog, clock),
+      sys: withOwnParts(services, { metrics, requestCounter }, recent, auditLog, clock),
     },
     audit,
     bodies,
     shares,
-    quotas: createRateQuotas(parts.sharedCount?.counting),
+    quotas: createRateQuotas(parts.sharedCount?.counting ?? siblings?.counting),
     clientCertificates,
     transferTimeLimitMs,
     publicUrl: config.publicUrl,
   });
   const rateLimit = createRateLimit(
     eachSecond('user', config.rateLimit),
-    parts.sharedCount?.counting,
+    parts.sharedCount?.counting ?? siblings?.counting,
   );
   const serveApiV2 = createServeApiV2({
     access,
@@ -294,7 +333,10 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     enrolment: parts.enrolment,
     clientCertificates,
     workloadIdentity: parts.workloadIdentity,
-    clientRateLimit: createRateLimit(eachSecond('client', config.clientRateLimit)),
+    clientRateLimit: createRateLimit(
+      eachSecond('client', config.clientRateLimit),
+      siblings?.counting,
+    ),
     requestPlaces: placesOfRequests(config, clock),
     readiness,
     needsRestart: parts.needsRestart ?? (() => undefined),
@@ -306,9 +348,9 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
 
   let counting: Worker | undefined;
   return {
-    start: async () => {
+    start: async (ports = { http: config.httpPort, https: config.httpsPort }) => {
       await app.ready();
-      const addresses = await servers.listen();
+      const addresses = await servers.listen(ports);
       counting = startWorker('request counts', (signal) => requestCounter.run(signal), {
         logger,
         clock,
@@ -316,6 +358,11 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       logger.info({ addresses }, 'listening');
       if (!config.auditRequired) logger.warn('requests are served even if no audit device records');
       return { addresses };
+    },
+    forSiblings: {
+      seal: (request) => sealThread(given.services.sys, request),
+      metrics: () => threadMetrics(parts.registry),
+      recentRequests: async () => auditLog.recent(),
     },
     reload: async () => {
       await auditLog.reopen();

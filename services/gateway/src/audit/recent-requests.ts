@@ -1,16 +1,17 @@
 /**
  * `GET /v1/sys/internal/ui/recent-requests`: the newest audited requests. sys decides who may see them;
- * the gateway adds the list, because it has recorded them. Each gateway answers with its own.
+ * the gateway adds the list, because it has recorded them. Each process answers with its own.
  */
 import { type EdgeService, edgeResponse } from '@keelson/edge';
 import { responseBytes } from '../answers/response-bytes.ts';
-import type { AuditLog } from './audit-log.ts';
+import { mergeRecent, type RecentRequest } from './domain/recent-request.ts';
 
 const PATH = '/sys/internal/ui/recent-requests';
 
+/** @param lists those of the threads of the process */
 export const withRecentRequests = (
   sys: EdgeService,
-  log: Pick<AuditLog, 'recent'>,
+  lists: () => Promise<readonly (readonly RecentRequest[])[]>,
 ): EdgeService => ({
   ...sys,
   handle: async (request) => {
@@ -21,7 +22,7 @@ export const withRecentRequests = (
     return edgeResponse(
       200,
       { 'content-type': 'application/json', 'cache-control': 'no-store' },
-      Buffer.from(JSON.stringify({ ...document, data: { requests: log.recent() } })),
+      Buffer.from(JSON.stringify({ ...document, data: { requests: mergeRecent(await lists()) } })),
     );
   },
 });

@@ -4,12 +4,19 @@ import { createRegistry } from '@keelson/metrics';
 import { expect, test } from 'vitest';
 import { createConnectionLimit } from './connection-limit.ts';
 
-const open = (maxConnections: number, openFiles: number | undefined) => {
+const open = (maxConnections: number, openFiles: number | undefined, gateways = 1) => {
   const clock = new ManualClock();
   const told: string[] = [];
   const logger = { warn: (text: string) => told.push(text) } as unknown as Logger;
   const registry = createRegistry('test');
-  const limit = createConnectionLimit({ maxConnections, openFiles, clock, logger, registry });
+  const limit = createConnectionLimit({
+    maxConnections,
+    openFiles,
+    gateways,
+    clock,
+    logger,
+    registry,
+  });
   return { limit, clock, told, registry };
 };
 
@@ -22,6 +29,13 @@ test.each([
   [100, 1024, 100],
 ])('%d connections and %s files: %d on each port', (connections, files, expected) => {
   expect(open(connections, files).limit.ofEachPort).toBe(expected);
+});
+
+test('the gateways of a process share its connections, and a fault names all of them', () => {
+  const { limit } = open(8192, 1024, 4);
+  expect(limit.ofEachPort).toBe(64);
+  limit.refused();
+  expect(limit.faults()).toEqual([expect.stringContaining('beyond 256 on each port')]);
 });
 
 test('refused connections are counted, logged once while they go on, and a fault for a minute', async () => {

@@ -25,7 +25,7 @@ export const openFilesLimit = (): number | undefined => {
 };
 
 export interface ConnectionLimit {
-  /** Connections of each port. */
+  /** Connections of each port that this gateway may have. */
   readonly ofEachPort: number;
   /** Counts a refused connection. */
   refused(): void;
@@ -37,6 +37,8 @@ export interface ConnectionLimitParts {
   /** The setting, for each port. */
   readonly maxConnections: number;
   readonly openFiles: number | undefined;
+  /** Gateways of the process, each of which has its part. */
+  readonly gateways: number;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: MetricsRegistry;
@@ -45,6 +47,7 @@ export interface ConnectionLimitParts {
 export const createConnectionLimit = ({
   maxConnections,
   openFiles = Number.POSITIVE_INFINITY,
+  gateways,
   clock,
   logger,
   registry,
@@ -63,7 +66,7 @@ export const createConnectionLimit = ({
   let lastMs = Number.NEGATIVE_INFINITY;
   const isRecent = (): boolean => clock.nowMs() - lastMs < FAULT_MS;
   return {
-    ofEachPort,
+    ofEachPort: Math.ceil(ofEachPort / gateways),
     refused: () => {
       counter.inc();
       if (!isRecent()) logger.warn(text);

@@ -49,14 +49,14 @@ export interface RateWindow {
   readonly blockSeconds: number;
 }
 
-export type Counting = (window: RateWindow) => RateLimiterAbstract;
+export type Counting = (window: RateWindow) => Pick<RateLimiterAbstract, 'consume'>;
 
 /** The limit of a setting. */
 export const eachSecond = (name: string, requests: number | 'off'): RateWindow | undefined =>
   requests === 'off' ? undefined : { name, requests, seconds: 1, blockSeconds: 0 };
 
 /** A limiter in memory. */
-export const countInProcess: Counting = ({ requests, seconds, blockSeconds }) =>
+export const countInProcess = ({ requests, seconds, blockSeconds }: RateWindow) =>
   new RateLimiterMemory({ points: requests, duration: seconds, blockDuration: blockSeconds });
 
 /** @param window undefined allows everything */

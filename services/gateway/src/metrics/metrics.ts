@@ -1,5 +1,12 @@
 /** Prometheus metrics. Labels have few values: never a path, an address or an id. */
-import { Counter, Gauge, Histogram, type MetricsRegistry } from '@keelson/metrics';
+import {
+  Counter,
+  Gauge,
+  Histogram,
+  type MetricsRegistry,
+  metricsText,
+  type ThreadMetrics,
+} from '@keelson/metrics';
 
 export interface RequestMetrics {
   started(): void;
@@ -42,12 +49,14 @@ export interface ServiceStates {
  * @param registry of the process
  * @param heldBytes of request bodies in memory
  * @param onFinished called for each request that was answered
+ * @param ofOthers the metrics of the other threads of the process
  */
 export const createMetrics = (
   registry: MetricsRegistry,
   states: () => Promise<ServiceStates>,
   heldBytes: () => number,
   onFinished: (group: string, status: number, seconds: number) => void,
+  ofOthers: () => Promise<readonly ThreadMetrics[]>,
 ): RequestMetrics => {
   const groups = new Map<string, Group>();
   new Counter({
@@ -112,6 +121,7 @@ export const createMetrics = (
     name: 'keelson_edge_service_ready',
     help: '1 when the service can serve requests, 0 when it or its store cannot be reached or was closed after a failed write.',
     labelNames: ['service'],
+    aggregator: 'min',
     registers: [registry],
     collect: async () => {
       for (const [service, isReady] of (await states()).services)
@@ -122,6 +132,7 @@ export const createMetrics = (
     name: 'keelson_edge_service_faults',
     help: 'Faults of a service that serves requests all the same; /readyz describes them.',
     labelNames: ['service'],
+    aggregator: 'max',
     registers: [registry],
     collect: async () => {
       const { services: all, impaired } = await states();
@@ -146,7 +157,7 @@ export const createMetrics = (
     },
     refusedByAudit: () => audit.inc(),
     oversizedDelivery: () => oversized.inc(),
-    text: () => registry.metrics(),
+    text: async () => metricsText(registry, await ofOthers()),
     contentType: registry.contentType,
   };
 };

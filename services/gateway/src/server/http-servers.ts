@@ -27,8 +27,6 @@ const MAX_HEADERS = 100;
 
 export interface ServerOptions {
   readonly address: string;
-  readonly httpPort: number;
-  readonly httpsPort: number;
   readonly certificate?: CertificateSource | undefined;
   /** Whether a new connection of TLS is asked for a client certificate; the services decide whether to accept it. */
   readonly requestsClientCertificates: () => Promise<boolean>;
@@ -40,13 +38,21 @@ export interface ServerOptions {
   /** Called for each connection beyond it. */
   readonly onRefused: () => void;
   readonly guard: Omit<GuardRules, 'withinMs' | 'beforeHandshake'>;
+  /** Whether other threads of the process listen on the same ports. */
+  readonly sharesPorts: boolean;
   /** Answers a request, whose method may be LIST. */
   readonly answer: RequestListener;
 }
 
+/** 0 chooses a free port. */
+export interface EdgePorts {
+  readonly http: number;
+  readonly https: number;
+}
+
 export interface HttpServers {
   /** "http://127.0.0.1:8200". */
-  listen(): Promise<readonly string[]>;
+  listen(ports: EdgePorts): Promise<readonly string[]>;
   /** Refuses new connections, closes idle ones, and waits for those with a request in progress. */
   drain(withinMs: number): Promise<void>;
 }
@@ -54,12 +60,11 @@ export interface HttpServers {
 const listenOn = (
   server: NetServer,
   scheme: string,
-  port: number,
-  address: string,
+  { port, host: wanted, reusePort }: { port: number; host: string; reusePort: boolean },
 ): Promise<string> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, address, () => {
+    server.listen({ port, host: wanted, reusePort }, () => {
       server.off('error', reject);
       const bound = server.address() as AddressInfo;
       const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
@@ -167,10 +172,11 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
     https = secure;
   }
   return {
-    listen: async () => {
-      const addresses = [await listenOn(http, 'http', options.httpPort, options.address)];
+    listen: async (ports) => {
+      const { address: host, sharesPorts: reusePort } = options;
+      const addresses = [await listenOn(http, 'http', { port: ports.http, host, reusePort })];
       if (https !== undefined)
-        addresses.push(await listenOn(https, 'https', options.httpsPort, options.address));
+        addresses.push(await listenOn(https, 'https', { port: ports.https, host, reusePort }));
       return addresses;
     },
     drain: async (withinMs) => {

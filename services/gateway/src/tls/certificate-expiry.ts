@@ -1,7 +1,7 @@
 /** When the certificate of HTTPS ends, and the warning before it does. */
 import { X509Certificate } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
-import { Gauge, type MetricsRegistry } from '@keelson/metrics';
+import { Gauge, type MetricsRegistry, OF_PROCESS } from '@keelson/metrics';
 import type { CertificateSource, ServerCertificate } from './self-issued-certificate.ts';
 
 const DAY_MS = 86_400_000;
@@ -46,6 +46,7 @@ export const watchCertificateExpiry = (
   new Gauge({
     name: 'keelson_edge_certificate_expiry_timestamp_seconds',
     help: 'When the certificate of HTTPS expires.',
+    ...OF_PROCESS,
     registers: [registry],
     collect() {
       this.set(periodOf(source.current()).notAfterMs / 1000);

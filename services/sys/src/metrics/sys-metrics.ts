@@ -24,6 +24,7 @@ export const registerSysMetrics = (
   new Gauge({
     name: 'keelson_sealed',
     help: '1 while the cluster is sealed.',
+    aggregator: 'max',
     registers: [registry],
     collect() {
       this.set(Number(seal.isSealed));
@@ -34,6 +35,7 @@ export const registerSysMetrics = (
     new Gauge({
       name: 'keelson_bus_connected',
       help: "1 while the cluster's own NATS server is connected; absent if no server is configured.",
+      aggregator: 'min',
       registers: [registry],
       collect() {
         this.set(Number(bus.status() === 'connected'));

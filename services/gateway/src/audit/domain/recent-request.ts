@@ -40,6 +40,16 @@ const isRepetition = (a: RecentRequest, b: RecentRequest): boolean =>
   a.display_name === b.display_name &&
   a.remote_address === b.remote_address;
 
+/** The newest of several lists, each newest first. */
+export const mergeRecent = (
+  lists: readonly (readonly RecentRequest[])[],
+): readonly RecentRequest[] =>
+  lists
+    .flat()
+    .toSorted((a, b) => (a.time < b.time ? 1 : -1))
+    .filter((one, at, all) => all.findIndex((other) => isRepetition(other, one)) === at)
+    .slice(0, MAX_REQUESTS);
+
 /**
  * Puts a request before the others. A repeated one, such as those of a page that is watched, is kept once,
  * with its latest time, because it would soon displace all others.

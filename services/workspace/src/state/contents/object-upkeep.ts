@@ -62,6 +62,8 @@ export const createObjectUpkeep = (parts: ObjectUpkeepParts): ObjectUpkeep => {
   const gauge = new Gauge({
     name: 'keelson_objects_missing',
     help: 'Objects that records refer to and that the object storage of this cluster lacks.',
+    // One thread at a time looks for them.
+    aggregator: 'max',
     registers: [parts.registry],
   });
   const note = (): void => gauge.set(missing.size);
