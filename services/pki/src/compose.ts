@@ -112,8 +112,10 @@ export interface PkiParts {
   readonly identities: RpcService<typeof IdentitiesDefinition>;
   /** Tells which certificates sign in, where roles of the method cert say who enrolls by EST. */
   readonly clientCertificates: RpcService<typeof ClientCertificatesDefinition>;
-  /** Other processes serve the same mounts from the same store. */
-  readonly hasReplicas?: true;
+  /** Whether other processes or threads serve the same mounts from the same store. */
+  readonly hasReplicas?: boolean;
+  /** Processors for this service; all of the machine if absent. */
+  readonly processors?: number | undefined;
   /** Limits of ACME accounts, instead of the defaults. */
   readonly openOrderLimits?: OpenOrderLimits | undefined;
   readonly replication?: ReplicationParts | undefined;
@@ -303,7 +305,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     cluster: () => thisCluster,
     carry,
     authorities,
-    maker: new CertificateMaker(logger, (mount) => counters.issued.inc(mount)),
+    maker: new CertificateMaker(logger, (mount) => counters.issued.inc(mount), parts.processors),
     compromisedKeys: createCompromisedKeys(store),
     crlBuilder,
     clock,
@@ -327,6 +329,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     openOrderLimits: parts.openOrderLimits,
     policy: createAcmeIssuance(policy),
     hasReplicas: parts.hasReplicas === true,
+    processors: parts.processors,
     stopping: stopping.signal,
     mounts: () => mounts,
   });

@@ -36,7 +36,8 @@ export interface AcmeParts extends IssuingParts, RevocationParts {
   readonly leases: LeaseStore;
   readonly logger: Logger;
   readonly policy: IssuancePolicy;
-  /** Whether other processes serve the same mounts from the same store. */
+  readonly processors: number | undefined;
+  /** Whether other processes or threads serve the same mounts from the same store. */
   readonly hasReplicas: boolean;
   readonly openOrderLimits: OpenOrderLimits | undefined;
   /** Aborted when the service stops. */
@@ -65,7 +66,7 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
   const signatures = createSignatureChecks(parts);
   const validation = new ValidationWorker({
     ...parts,
-    openValidation: validateOnThread(parts.logger),
+    openValidation: validateOnThread(parts.logger, parts.processors),
     settingsOf: async (mount) => toValidationSettings(config, await configs.of(mount)),
     accountUrl: async (mount, { directory, accountId }) => {
       const { cluster } = (await authorities.of(mount)).settings;

@@ -28,7 +28,11 @@ export class CertificateMaker {
   readonly #onMade: (mount: string) => void;
 
   /** @param onMade called with the uuid of the mount after each certificate */
-  constructor(logger: Logger, onMade: (mount: string) => void = () => undefined) {
+  constructor(
+    logger: Logger,
+    onMade: (mount: string) => void = () => undefined,
+    processors?: number,
+  ) {
     this.#onMade = onMade;
     this.#pool = new ThreadPool(
       {
@@ -42,6 +46,7 @@ export class CertificateMaker {
         messagesOfOwner: 4,
       },
       logger,
+      processors,
     );
   }
 

@@ -53,24 +53,32 @@ interface StartedPool<Job, Result> {
 }
 
 /**
- * The first job starts a thread. Jobs run on the calling thread until it is ready, on machines with one core,
- * and if threads cannot start. A job whose thread ended unexpectedly is not repeated there, because it may
+ * The first job starts a thread. Jobs run on the calling thread until it is ready, where there is no second processor for
+ * them, and if threads cannot start. A job whose thread ended unexpectedly is not repeated there, because it may
  * have been the cause. Jobs wait here and not with the threads, so that each owner has its turn.
  */
 export class ThreadPool<Job, Result> {
   readonly #work: PooledWork<Job, Result>;
   readonly #logger: Logger;
   #pool: StartedPool<Job, Result> | undefined;
-  #isUsable = availableParallelism() > 1;
+  readonly #processors: number;
+  #isUsable: boolean;
   #unsent = new FairQueue<Waiting<Job, Result>>();
   /** Messages under way by owner; one with jobs of several owners counts for each. */
   readonly #sent = new Map<string, number>();
   #messages = 0;
   #isSending = false;
 
-  constructor(work: PooledWork<Job, Result>, logger: Logger) {
+  /** @param processors that the calling thread and the pool share */
+  constructor(
+    work: PooledWork<Job, Result>,
+    logger: Logger,
+    processors: number = availableParallelism(),
+  ) {
     this.#work = work;
     this.#logger = logger;
+    this.#processors = processors;
+    this.#isUsable = processors >= 2;
   }
 
   get threadCount(): number {
@@ -108,7 +116,7 @@ export class ThreadPool<Job, Result> {
 
   #start(): StartedPool<Job, Result> {
     const { entry, name, maxThreads, messagesAtATime } = this.#work;
-    const threadLimit = Math.min(maxThreads, availableParallelism() - 1);
+    const threadLimit = Math.min(maxThreads, Math.floor(this.#processors) - 1);
     const threads = new Piscina<readonly Job[], Settled<Result>[]>({
       filename: entry.href,
       name: 'serve',

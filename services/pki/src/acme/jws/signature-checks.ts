@@ -14,7 +14,10 @@ export interface SignatureChecks {
 }
 
 /** Opens a separate pool; also used by tests, which wait until it is ready. */
-export const openSignaturePool = (logger: Logger): ThreadPool<SignatureJob, CheckedSignature> =>
+export const openSignaturePool = (
+  logger: Logger,
+  processors?: number,
+): ThreadPool<SignatureJob, CheckedSignature> =>
   new ThreadPool(
     {
       entry: new URL('./signature-thread.ts', import.meta.url),
@@ -26,16 +29,19 @@ export const openSignaturePool = (logger: Logger): ThreadPool<SignatureJob, Chec
       messagesOfOwner: 8,
     },
     logger,
+    processors,
   );
 
 export const createSignatureChecks = ({
   logger,
   stopping,
+  processors,
 }: {
   readonly logger: Logger;
+  readonly processors?: number | undefined;
   readonly stopping: AbortSignal;
 }): SignatureChecks => {
-  const pool = openSignaturePool(logger);
+  const pool = openSignaturePool(logger, processors);
   stopping.addEventListener('abort', () => void pool.end(stopping.reason), { once: true });
   const check = async (job: SignatureJob): Promise<CheckedSignature> =>
     stopping.aborted ? checkSignature(job) : pool.run(job);

@@ -35,6 +35,7 @@ const ATTEMPTS_AT_A_TIME = 64;
 export const openValidationPool = (
   logger: Logger,
   here: Validate,
+  processors?: number,
 ): ThreadPool<ValidationJob, ChallengeOutcome> =>
   new ThreadPool(
     {
@@ -47,14 +48,15 @@ export const openValidationPool = (
       messagesOfOwner: ATTEMPTS_AT_A_TIME,
     },
     logger,
+    processors,
   );
 
 /** Validates on a worker thread. */
 export const validateOnThread =
-  (logger: Logger): OpenValidation =>
+  (logger: Logger, processors?: number): OpenValidation =>
   (stopping) => {
     const here = validateHere(stopping);
-    const pool = openValidationPool(logger, here);
+    const pool = openValidationPool(logger, here, processors);
     stopping.addEventListener('abort', () => void pool.end(stopping.reason), { once: true });
     return (attempt, settings) =>
       stopping.aborted ? here(attempt, settings) : pool.run({ attempt, settings });
