@@ -1,20 +1,19 @@
 /** The composition root of a control plane in one process: services are called directly. */
-import { composeAuth } from '@keelson/auth-service';
+import { availableParallelism } from 'node:os';
 import { systemClock } from '@keelson/clock';
 import { openNatsTransport } from '@keelson/cluster-member';
 import type { Config } from '@keelson/config';
 import { hasCode } from '@keelson/errors';
-import { composeGateway } from '@keelson/gateway-service';
-import { InProcessLeaseStore } from '@keelson/locks';
+import type { Gateway } from '@keelson/gateway-service';
+import { InProcessLeaseRecords, InProcessLeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
-import { composePki } from '@keelson/pki-service';
-import { composeSys, type RestoredInstallation, type SysService } from '@keelson/sys-service';
-import { composeWorkspace } from '@keelson/workspace-service';
+import { createStoreMemory } from '@keelson/storage';
+import type { SysService } from '@keelson/sys-service';
 import type { standaloneConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
 import { openEdgeCertificate } from './edge-certificate.ts';
 import { requireAcceptable } from './examination.ts';
-import { type FirstRun, followAddresses, setFirstRunAside, writeFirstRun } from './first-run.ts';
+import { type FirstRun, followAddresses, writeFirstRun } from './first-run.ts';
 import {
   finishFirstStart,
   firstRunFile,
@@ -24,16 +23,21 @@ import {
   unsealKeyFile,
 } from './first-start.ts';
 import { prepareOwnRunner } from './own-runner.ts';
-import { requireRestorationSpace } from './restoration-space.ts';
+import { composeReplica } from './replica.ts';
 import { recordPositions, storesNeverHad } from './store-positions.ts';
 import {
   closeStores,
   createStoresRegistry,
   faultsOf,
   joinStores,
+  metricFolders,
   openStores,
+  type StoreMemories,
   type Stores,
+  type StoresOptions,
+  watchLosses,
 } from './stores.ts';
+import { ServingThreads } from './threads/serving-threads.ts';
 
 export interface StandaloneParts {
   readonly config: Config<typeof standaloneConfig>;
@@ -63,27 +67,13 @@ export interface Standalone {
 
 /** Opens the stores, for writing only once all of them and the key are accepted. */
 const openOwnStores = async (
-  { config, folder, logger }: StandaloneParts,
+  { config, folder }: StandaloneParts,
   keyFile: string,
-  added: readonly StoreService[],
-): Promise<{ readonly stores: Stores; readonly lost: ReadonlySet<StoreService> }> => {
-  if (!added.includes('sys'))
+  opened: Pick<StoresOptions, 'mayCreate' | 'memories' | 'cacheBytes' | 'onLost'>,
+): Promise<Stores> => {
+  if (!opened.mayCreate.includes('sys'))
     await requireAcceptable(folder, { keyFile, acceptedLosses: config.acceptLostCommits });
-  const lost = new Set<StoreService>();
-  const stores = await openStores({
-    folder,
-    mayCreate: added,
-    clock: systemClock,
-    cacheBytes: config.storeCacheBytes,
-    onLost: (service, err, file) => {
-      lost.add(service);
-      logger.fatal(
-        { err, service, file },
-        'a write to the disk failed: the store is closed until Keelson is restarted',
-      );
-    },
-  });
-  return { stores, lost };
+  return openStores({ folder, clock: systemClock, ...opened });
 };
 
 /** Starts sys on stores that belong together; closes them if that fails. */
@@ -108,11 +98,6 @@ const startSys = async (
   }
 };
 
-const restoredInstallation = (stores: Stores, folder: DataFolder): RestoredInstallation => ({
-  requireSpace: () => requireRestorationSpace(stores, folder),
-  forgetCluster: () => setFirstRunAside(firstRunFile(folder)),
-});
-
 /** A full disk does not keep the process from starting: reads are served. */
 const enterAddresses = (
   { folder, logger }: StandaloneParts,
@@ -125,10 +110,34 @@ const enterAddresses = (
   }
 };
 
-const restartReason = (lost: ReadonlySet<StoreService>): string | undefined =>
-  lost.size === 0
+/** Threads that serve requests on a machine, unless a setting says otherwise. */
+export const threadsFor = (processors: number): number =>
+  processors <= 2 ? 1 : Math.min(processors - 1, 4);
+
+const portOf = (addresses: readonly string[], scheme: string): number =>
+  Number(addresses.map((address) => new URL(address)).find((url) => url.protocol === scheme)?.port);
+
+/** @returns the addresses, which are those of all threads */
+const listenOnAll = async (
+  { httpPort, httpsPort, listenAddress }: StandaloneParts['config'],
+  gateway: Gateway,
+  others: ServingThreads | undefined,
+): Promise<readonly string[]> => {
+  await others?.requireFreePorts(listenAddress, [httpPort, httpsPort]);
+  const { addresses } = await gateway.start();
+  await others?.listen(gateway, {
+    http: portOf(addresses, 'http:'),
+    https: portOf(addresses, 'https:'),
+  });
+  return addresses;
+};
+
+const memoriesFor = (threads: number): StoreMemories | undefined =>
+  threads === 1
     ? undefined
-    : `closed after a failed write to their files: ${[...lost].map((service) => `the ${service} store`).join(', ')}`;
+    : (Object.fromEntries(
+        STORE_SERVICES.map((service) => [service, createStoreMemory()]),
+      ) as StoreMemories);
 
 /** Opens the stores, starts the services and the gateway; initializes everything on the first start. */
 export const startStandalone = async (given: StandaloneParts): Promise<Standalone> => {
@@ -137,106 +146,58 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     ...given.config,
     unsealKeyFile: given.config.unsealKeyFile ?? unsealKeyFile(folder),
   };
-  const clock = systemClock;
+  const threads = config.workers ?? threadsFor(availableParallelism());
+  const memories = memoriesFor(threads);
   const neverHad = storesNeverHad(folder);
   const isFirst = prepareStart(folder, config.unsealKeyFile, neverHad) === 'first';
   const added = isFirst ? STORE_SERVICES : neverHad;
-  const { stores, lost } = await openOwnStores(given, config.unsealKeyFile, added);
+  const losses = watchLosses(logger);
+  const stores = await openOwnStores(given, config.unsealKeyFile, {
+    mayCreate: added,
+    memories,
+    cacheBytes: Math.ceil(config.storeCacheBytes / threads),
+    onLost: losses.onLost,
+  });
 
-  const leases = new InProcessLeaseStore();
+  const leaseRecords = new InProcessLeaseRecords();
+  const leases = new InProcessLeaseStore({ records: leaseRecords });
   const transport = await openNatsTransport(config);
-  const registry = createStoresRegistry(stores, {
-    data: folder.path,
-    ...(config.backupFolder !== undefined && { backups: config.backupFolder }),
-  });
-  const parts = { config, leases, clock, logger, registry };
-
-  const installation = restoredInstallation(stores, folder);
-  const ownRunner = await prepareOwnRunner(given);
-  const { prepared, token: runnerToken } = ownRunner;
-  const composedSys = composeSys({
-    ...parts,
-    ...stores.sys,
+  const { prepared, ...runner } = await prepareOwnRunner(given);
+  const replica = composeReplica({
+    config,
+    folder,
+    stores,
+    leases,
     transport,
-    installation,
-    runner: ownRunner.status,
+    registry: createStoresRegistry(stores, metricFolders(folder, config)),
+    runner,
+    threads,
+    logger,
   });
-  const { cluster, ledger, identities, logins, replicationSets: sets } = composedSys;
-  const replication = { transport, sets };
-  const pki = composePki({
-    ...parts,
-    ...stores.pki,
-    cluster,
-    ledger,
-    identities,
-    // auth asks pki as well, and is composed after it.
-    clientCertificates: {
-      findRole: (request) => auth.clientCertificates.findRole(request),
-      judge: (request) => auth.clientCertificates.judge(request),
-    },
-    replication,
-  });
-  const workspace = composeWorkspace({
-    ...parts,
-    ...stores.workspace,
-    config: { ...config, ...(runnerToken !== undefined && { runnerToken }) },
-    runnerFault: ownRunner.fault,
-    cluster,
-    replication,
-  });
-  const auth = composeAuth({
-    ...parts,
-    ...stores.auth,
-    cluster,
-    logins,
-    pki: pki.clientAuthorities,
-    runs: workspace.workloadIdentity,
-    replication,
-  });
-  const sys = composedSys.serve({
-    engines: new Map([['pki', pki.engine]]),
-    authMethods: auth.methods,
-    replicas: new Map([
-      ['pki', pki.replica],
-      ['workspace', workspace.replica],
-      ['auth', auth.replica],
-    ]),
-  });
-  await startSys(sys, stores, { added, keyFile: config.unsealKeyFile });
-  const keys = isFirst ? await sys.seal.ensureFirstKeys() : undefined;
-  for (const service of [pki, workspace, auth]) {
-    await service.start();
-    // Otherwise a process that reports itself as up would refuse its first requests as sealed.
-    await service.joined;
-  }
+  await startSys(replica.sys, stores, { added, keyFile: config.unsealKeyFile });
+  const keys = isFirst ? await replica.sys.seal.ensureFirstKeys() : undefined;
+  await replica.startFollowers();
 
   const tls = await openEdgeCertificate(config, folder, logger);
-  const gateway = composeGateway({
-    config,
-    clock,
-    logger,
-    services: { sys: sys.edge, pki: pki.edge, workspace: workspace.edge, auth: auth.edge },
-    access: sys.access,
-    identity: workspace.identity,
-    workloadIdentity: workspace.workloadIdentity,
-    enrolment: pki.enrolment,
-    ownFiles: [folder.path, config.unsealKeyFile, config.logFile ?? ''].filter(
-      (file) => file !== '',
-    ),
-    needsRestart: () => restartReason(lost),
-    tls: tls.source,
-    registry,
-  });
-  const listening = await gateway.start();
+  const others =
+    memories &&
+    new ServingThreads({
+      plan: { config, folder: folder.path, memories, runner, threads },
+      leases: leaseRecords,
+      tls: tls.source,
+    });
+  await others?.start();
+  const gateway = replica.composeGateway(tls.source, losses.restartReason, others?.siblings);
+  const listening = await listenOnAll(config, gateway, others);
   // Provisioning CLIs take a host name, and the certificate's first name is localhost.
-  const addresses = listening.addresses.map((address) =>
+  const addresses = listening.map((address) =>
     address.replace('https://127.0.0.1:', 'https://localhost:'),
   );
   const caCertificateFile = tls.authorityFile;
 
   let firstRun: FirstRun | undefined;
   if (keys !== undefined) {
-    const { token } = await workspace.ensureAdminToken();
+    const { token } = await replica.workspace.ensureAdminToken();
     firstRun = {
       root_token: keys.rootToken,
       api_token: token,
@@ -247,31 +208,33 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     writeFirstRun(firstRunFile(folder), firstRun);
     finishFirstStart(folder);
   } else enterAddresses(given, addresses);
-  const positions = await recordPositions({ stores, folder, clock, logger });
+  const positions = await recordPositions({ stores, folder, clock: systemClock, logger });
 
   const https = addresses.find((address) => address.startsWith('https:'));
   const http = addresses.find((address) => address.startsWith('http:')) ?? '';
-  const runner = prepared?.start({
+  const running = prepared?.start({
     address: http,
     host: new URL(config.publicUrl ?? https ?? http).host,
-    token: runnerToken ?? '',
+    token: runner.token ?? '',
     caFile: caCertificateFile,
-    mayHaveWork: () => workspace.isRunWaiting(),
+    mayHaveWork: () => replica.workspace.isRunWaiting(),
   });
 
   return {
     addresses,
     caCertificateFile,
     ...(firstRun === undefined ? {} : { firstRun }),
-    runs: ownRunner.status.description,
+    runs: runner.status.description,
     storeFaults: faultsOf(stores),
-    reload: () => gateway.reload(),
+    reload: async () => {
+      await Promise.all([gateway.reload(), others?.reload()]);
+    },
     stop: async () => {
       // First, because it reports the phases that it interrupts.
-      await runner?.stop();
-      await gateway.stop();
+      await running?.stop();
+      await Promise.all([gateway.stop(), others?.stop()]);
       tls.source.close();
-      for (const service of [auth, workspace, pki, sys]) await service.stop();
+      await replica.stop();
       await positions.stop();
       await leases.close();
       await transport.close();

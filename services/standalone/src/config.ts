@@ -27,6 +27,14 @@ export const standaloneConfig = composeConfig(
           'Stores that may have lost commits, for one start: the refusal to start shows the value, such as workspace:120, which is true only for the file as it is. It has no effect on a store that lost nothing.',
         default: [],
       }),
+      workers: Type.Optional(
+        Type.Integer({
+          description:
+            'Threads that serve requests, which share the cache memory and the limits of all clients together; limits of one client count in each of them. Not set: one fewer than the machine has processors, at least 1 and at most 4.',
+          minimum: 1,
+          maximum: 16,
+        }),
+      ),
       tlsNames: Type.Array(Type.String(), {
         description:
           "Host names and IP addresses in Keelson's own certificate, which it issues if none is configured.",

@@ -27,12 +27,12 @@ export type StoreService = (typeof STORE_SERVICES)[number];
 const storeName = (service: StoreService): string => `${service}.sqlite`;
 
 /** The files of a data folder, whether or not this process holds its lock. */
-export type DataFiles = Pick<DataFolder, 'file'>;
+export type DataFiles = Pick<DataFolder, 'file' | 'path'>;
 
 export const storeFile = (folder: DataFiles, service: StoreService): string =>
   folder.file(storeName(service));
 
-export const firstRunFile = (folder: DataFolder): string => folder.file(FIRST_RUN);
+export const firstRunFile = (folder: DataFiles): string => folder.file(FIRST_RUN);
 
 /** Key file of the seal, unless a setting names another one. */
 export const unsealKeyFile = (folder: DataFiles): string => folder.file(UNSEAL_KEY);

@@ -1,23 +1,19 @@
 /** `make up`: the standalone control plane. `--help` lists its settings. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openLogDestination } from '@keelson/logging';
 import { runConfiguredProcess } from '@keelson/runtime';
 import { standaloneConfig } from './config.ts';
 import { makeDataFolder, openDataFolder } from './data-folder.ts';
 import { firstRunFile } from './first-start.ts';
 import { greeting } from './greeting.ts';
+import { openStandaloneLog } from './standalone-log.ts';
 
 await runConfiguredProcess({
   name: 'keelson',
   schema: standaloneConfig,
   environment: process.env,
   // The terminal is left to the greeting.
-  logDestination: ({ logFile, dataDir }) =>
-    logFile === '-'
-      ? undefined
-      : // Created first, so that the error names a folder that cannot be used.
-        openLogDestination(logFile ?? join(makeDataFolder(dataDir), 'keelson.log')),
+  logDestination: openStandaloneLog,
   exceptionFile: ({ dataDir }) => join(makeDataFolder(dataDir), 'exceptions.json'),
   start: async (config, logger) => {
     // Loaded only now: a wrong setting is reported without waiting for the whole program.

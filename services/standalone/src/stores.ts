@@ -1,6 +1,7 @@
 /** The stores of the services: one SQLite file each, made and opened together or not at all. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
+import type { Logger } from '@keelson/logging';
 import {
   createRegistry,
   type MetricsRegistry,
@@ -12,13 +13,14 @@ import { VERSION } from '@keelson/runtime';
 import {
   type Barrier,
   createBarrier,
+  joinSqliteStore,
   openSqliteStore,
   type Projection,
   type Store,
+  type StoreMemory,
 } from '@keelson/storage';
 import { WORKSPACE_PROJECTIONS } from '@keelson/workspace-service';
-import type { DataFolder } from './data-folder.ts';
-import { STORE_SERVICES, type StoreService, storeFile } from './first-start.ts';
+import { type DataFiles, STORE_SERVICES, type StoreService, storeFile } from './first-start.ts';
 import { originRecord } from './store-origin.ts';
 
 export interface OpenStore {
@@ -28,10 +30,11 @@ export interface OpenStore {
 
 export type Stores = Readonly<Record<StoreService, OpenStore>>;
 
-export interface StoresOptions {
-  readonly folder: DataFolder;
-  /** The stores that are created if they are missing. */
-  readonly mayCreate: readonly StoreService[];
+/** Memory of each store that several threads have open. */
+export type StoreMemories = Readonly<Record<StoreService, StoreMemory>>;
+
+export interface JoinedStoresOptions {
+  readonly folder: DataFiles;
   readonly clock: Clock;
   /** Cache memory of each store, in bytes. */
   readonly cacheBytes: number;
@@ -40,6 +43,14 @@ export interface StoresOptions {
    * reopened.
    */
   readonly onLost: (service: StoreService, error: Error, file: string) => void;
+  readonly memories: StoreMemories;
+}
+
+export interface StoresOptions extends Omit<JoinedStoresOptions, 'memories'> {
+  /** The stores that are created if they are missing. */
+  readonly mayCreate: readonly StoreService[];
+  /** Absent if no other thread opens the stores. */
+  readonly memories?: StoreMemories | undefined;
 }
 
 const PROJECTIONS: Readonly<Record<StoreService, readonly Projection[]>> = {
@@ -62,7 +73,16 @@ export const joinStores = async (
     await stores[service].store.transact((tx) => originRecord.write(tx, { id, service }));
 };
 
-/** The metrics of the process, with those of its stores and disks. @param folders by purpose */
+/** Folders whose disks the metrics show, by purpose. */
+export const metricFolders = (
+  folder: DataFiles,
+  { backupFolder }: { readonly backupFolder?: string | undefined },
+): Readonly<Record<string, string>> => ({
+  data: folder.path,
+  ...(backupFolder !== undefined && { backups: backupFolder }),
+});
+
+/** The metrics of a thread, with those of its stores and disks. @param folders by purpose */
 export const createStoresRegistry = (
   stores: Stores,
   folders: Readonly<Record<string, string>>,
@@ -90,33 +110,73 @@ export const faultsOf = (stores: Stores): readonly string[] => [
 ];
 
 /** @throws Error naming the file that cannot be used; those that were opened are closed again */
-export const openStores = async (options: StoresOptions): Promise<Stores> => {
+export const openStores = ({ mayCreate, ...options }: StoresOptions): Promise<Stores> =>
+  openEach(options, (service, store) =>
+    openSqliteStore({
+      ...store,
+      mayCreate: mayCreate.includes(service),
+      memory: options.memories?.[service],
+    }),
+  );
+
+/** Opens stores that the first thread of the process has open. @throws as `openStores` */
+export const joinStoresOfProcess = (options: JoinedStoresOptions): Promise<Stores> =>
+  openEach(options, (service, store) =>
+    joinSqliteStore({ ...store, memory: options.memories[service] }),
+  );
+
+type OpenOne = (
+  service: StoreService,
+  options: Omit<Parameters<typeof joinSqliteStore>[0], 'memory'>,
+) => Promise<Store>;
+
+const openEach = async (
+  { folder, clock, cacheBytes, onLost }: Omit<JoinedStoresOptions, 'memories'>,
+  open: OpenOne,
+): Promise<Stores> => {
   const opened: Partial<Record<StoreService, OpenStore>> = {};
   for (const service of STORE_SERVICES) {
+    const barrier = createBarrier({ clock });
+    const file = storeFile(folder, service);
     try {
-      opened[service] = await openStore(service, options);
+      const store = await open(service, {
+        file,
+        barrier,
+        clock,
+        projections: PROJECTIONS[service],
+        cacheBytes,
+        onLost: (error) => onLost(service, error, file),
+      });
+      opened[service] = { store, barrier };
     } catch (cause) {
       await closeStores(opened).catch(() => undefined);
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`${storeFile(options.folder, service)}: ${reason}`, { cause });
+      throw new Error(`${file}: ${reason}`, { cause });
     }
   }
   return opened as Stores;
 };
 
-const openStore = async (
-  service: StoreService,
-  { folder, mayCreate, clock, cacheBytes, onLost }: StoresOptions,
-): Promise<OpenStore> => {
-  const barrier = createBarrier({ clock });
-  const store = await openSqliteStore({
-    file: storeFile(folder, service),
-    mayCreate: mayCreate.includes(service),
-    barrier,
-    clock,
-    projections: PROJECTIONS[service],
-    cacheBytes,
-    onLost: (error, file) => onLost(service, error, file),
-  });
-  return { store, barrier };
+/** The stores of a thread that were closed after a failed write, which only a restart of the process opens again. */
+export const watchLosses = (
+  logger: Logger,
+): {
+  readonly onLost: StoresOptions['onLost'];
+  /** Undefined while there are none. */
+  readonly restartReason: () => string | undefined;
+} => {
+  const lost = new Set<StoreService>();
+  return {
+    onLost: (service, err, file) => {
+      lost.add(service);
+      logger.fatal(
+        { err, service, file },
+        'a write to the disk failed: the store is closed until Keelson is restarted',
+      );
+    },
+    restartReason: () =>
+      lost.size === 0
+        ? undefined
+        : `closed after a failed write to their files: ${[...lost].map((service) => `the ${service} store`).join(', ')}`,
+  };
 };
