@@ -17,7 +17,7 @@ describe('every bench still runs', () => {
 
 test('the cost of an operation is divided among its capabilities', async () => {
   const context = { quick: true, say: () => undefined };
-  const [cost] = await profileWork(context, standaloneLoad('read a role'), [4]);
+  const [cost] = await profileWork(context, standaloneLoad('read a role', '2'), [4]);
   expect(cost?.perSecond).toBeGreaterThan(0);
   expect([...(cost?.capabilities.keys() ?? [])]).toContain('access');
   for (const microseconds of cost?.capabilities.values() ?? [])

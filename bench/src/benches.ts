@@ -14,6 +14,7 @@ import { pkiOcsp } from './pki-ocsp/pki-ocsp.ts';
 import { replication } from './replication/replication.ts';
 import { sandboxRun } from './sandbox-run/sandbox-run.ts';
 import { secretsApi } from './secrets-api/secrets-api.ts';
+import { servingThreads } from './serving-threads/serving-threads.ts';
 import { standaloneStart } from './standalone-start/standalone-start.ts';
 import { tenants } from './tenants/tenants.ts';
 import { workspaces } from './workspace/workspace.ts';
@@ -33,6 +34,7 @@ export const BENCHES: readonly Bench[] = [
   pkiCrl,
   acmeOrder,
   secretsApi,
+  servingThreads,
   login,
   replication,
   workspaces,

@@ -1,6 +1,6 @@
 /**
  * `npm run bench` lists; `npm run bench -- <name>… [--quick] [--records N] [--target URL --token T] [--dialect vendor]` measures.
- * `npm run bench -- profile <work>… [--distributed] [--connections N,N] [--quick]` writes what an operation costs.
+ * `npm run bench -- profile <work>… [--distributed | --threads N] [--connections N,N] [--quick]` writes what an operation costs.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -17,6 +17,7 @@ const { values, positionals } = parseArgs({
     dialect: { type: 'string' },
     records: { type: 'string' },
     distributed: { type: 'boolean', default: false },
+    threads: { type: 'string', default: '1' },
     connections: { type: 'string', default: '1,16,256' },
   },
 });

@@ -40,11 +40,14 @@ const loadOn = async (side: LoadedServer, name: LoadName, { quick }: BenchContex
     );
 };
 
-/** A load on the process of `make up`. */
+/** A load on the process of `make up`. @param threads that serve clients */
 export const standaloneLoad =
-  (name: LoadName): OpenWork =>
+  (name: LoadName, threads: string): OpenWork =>
   async (context) => {
-    const server = await openMeasuredServer(context, { KEELSON_RATE_LIMIT: 'off' });
+    const server = await openMeasuredServer(context, {
+      KEELSON_WORKERS: threads,
+      KEELSON_RATE_LIMIT: 'off',
+    });
     return {
       pids: server.pid === undefined ? [] : [server.pid],
       others: NOTHING_ELSE,

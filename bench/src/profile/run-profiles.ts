@@ -9,6 +9,8 @@ import { acmeOrders, distributedLoad, type OpenWork, standaloneLoad } from './pr
 interface ProfileOptions {
   /** Several processes in place of one; not for the ACME order. */
   readonly distributed: boolean;
+  /** Threads of the one process that serve clients. */
+  readonly threads: string;
   /** Numbers, separated by commas. */
   readonly connections: string;
   readonly quick: boolean;
@@ -29,23 +31,28 @@ const LOADS: Readonly<Record<string, LoadName>> = {
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'profiles');
 
-const findWork = (work: string, distributed: boolean): [title: string, OpenWork] => {
+const findWork = (
+  work: string,
+  { distributed, threads }: ProfileOptions,
+): [title: string, OpenWork] => {
   if (work === 'acme' && !distributed) return ['an ACME order', acmeOrders];
   const load = LOADS[work];
   if (load === undefined)
     throw new Error(`no such work: ${work}; there are ${Object.keys(LOADS).join(', ')}, acme`);
-  return [load, distributed ? distributedLoad(load) : standaloneLoad(load)];
+  return [load, distributed ? distributedLoad(load) : standaloneLoad(load, threads)];
 };
 
 /** Prints a table of each work, and writes it into `bench/profiles` unless it was a smoke run. */
 export const runProfiles = async (
   works: readonly string[],
-  { distributed, connections, quick }: ProfileOptions,
+  options: ProfileOptions,
 ): Promise<void> => {
-  const form = distributed ? 'distributed' : 'standalone';
+  const { distributed, threads, connections, quick } = options;
+  const several = threads === '1' ? '' : `-${threads}-threads`;
+  const form = distributed ? 'distributed' : `standalone${several}`;
   const say = (line: string): void => console.error(`  … ${line}`);
   for (const work of works) {
-    const [title, open] = findWork(work, distributed);
+    const [title, open] = findWork(work, options);
     say(title);
     const counts = connections.split(',').map(Number);
     const table = toCostTable(`${title}, ${form}`, await profileWork({ quick, say }, open, counts));
