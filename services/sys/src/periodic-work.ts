@@ -4,6 +4,7 @@ import type { PeriodicWork } from '@keelson/locks';
 import { backupWork } from './backups/backup-operations.ts';
 import type { SysContext } from './compose-context.ts';
 import { lagSampling } from './history/lag-sampling.ts';
+import { sweepFinishedLogins } from './logins/login-operations.ts';
 import { corruptionCheckWork } from './replication/corruption-check.ts';
 import { fetchFilter } from './replication/filters/filter-operations.ts';
 import { notifyFormerPrimaries, searchPrimary } from './replication/secondary-operations.ts';
@@ -12,6 +13,7 @@ import { removeExpired } from './tokens/token-revocation-operations.ts';
 
 const TOKEN_EXPIRY_EVERY_MS = 1000;
 const PRIMARY_SEARCH_EVERY_MS = 5000;
+const FINISHED_LOGINS_EVERY_MS = 30_000;
 const ACTIVITY_EVERY_MS = 30_000;
 const TOKEN_USES_EVERY_MS = 30_000;
 const ROTATION_EVERY_MS = 5 * 60_000;
@@ -22,6 +24,7 @@ const LOCAL_WORK: ReadonlySet<string> = new Set([
   'lease-expiry',
   'departures',
   'oidc-codes',
+  'finished-logins',
   'activity',
   'token-uses',
   'history',
@@ -49,6 +52,10 @@ const allWork = (context: SysContext): Readonly<Record<string, PeriodicWork>> =>
     'token-expiry': {
       everyMs: TOKEN_EXPIRY_EVERY_MS,
       round: async (options) => (await removeExpired(tokens, options)) > 0,
+    },
+    'finished-logins': {
+      everyMs: FINISHED_LOGINS_EVERY_MS,
+      round: (options) => sweepFinishedLogins(tokens, options),
     },
     'primary-search': {
       everyMs: PRIMARY_SEARCH_EVERY_MS,

@@ -1,5 +1,8 @@
 /** Logins at the mounts of a method that the test stands for. */
+import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import type { LoginLimits, LoginRequest } from '@keelson/proto/sys/v1/logins';
+import type { RpcService } from '@keelson/rpc';
+import { stubService } from '@keelson/testkit';
 import type { Document, SysHarness } from './sys-harness.ts';
 
 /** Announces the method "people" as the service of auth methods does. */
@@ -29,6 +32,29 @@ export const mountMethod = async (
   return (await harness.asRoot('GET', at, { namespace })).body.data;
 };
 
+const LIMITS: LoginLimits = {
+  policies: ['own'],
+  noDefaultPolicy: false,
+  ttlSeconds: 600,
+  maxTtlSeconds: 0,
+  explicitMaxTtlSeconds: 0,
+  periodSeconds: 0,
+  numUses: 0,
+  tokenType: 'default',
+  boundCidrs: [],
+};
+
+/**
+ * The method, for the second half of its logins: the limits are those of the first half, whose login data names the
+ * type of the token.
+ */
+export const servedMethods = stubService<RpcService<typeof AuthMethodsDefinition>>({
+  renewLogin: ({ loginData }) => {
+    const { tokenType = 'default' } = JSON.parse(String(loginData)) as { tokenType?: string };
+    return Promise.resolve({ limits: { ...LIMITS, tokenType }, groups: undefined });
+  },
+});
+
 export interface LoginVariant extends Omit<Partial<LoginRequest>, 'limits'> {
   readonly limits?: Partial<LoginLimits> | undefined;
 }
@@ -42,18 +68,7 @@ export const loginRequest = (
   requestPath: 'login',
   displayName: 'alice',
   metadata: {},
-  limits: {
-    policies: ['own'],
-    noDefaultPolicy: false,
-    ttlSeconds: 600,
-    maxTtlSeconds: 0,
-    explicitMaxTtlSeconds: 0,
-    periodSeconds: 0,
-    numUses: 0,
-    tokenType: 'default',
-    boundCidrs: [],
-    ...limits,
-  },
+  limits: { ...LIMITS, ...limits },
   loginData: Buffer.from('{}'),
   remoteAddress: '127.0.0.1',
   aliasName: 'alice',

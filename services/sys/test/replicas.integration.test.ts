@@ -2,7 +2,8 @@ import { hostname } from 'node:os';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { type PostgresServer, startPostgres } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { joinMethod, logIn } from './login-steps.ts';
+import { joinMethod, logIn, servedMethods } from './login-steps.ts';
+import { passcodeApp } from './passcode-app.ts';
 import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts';
 
 let postgres: PostgresServer;
@@ -16,6 +17,7 @@ beforeAll(async () => {
   const open = () =>
     openSysHarness({
       storageType: 'postgresql',
+      authMethods: servedMethods,
       openStore: (barrier, _folder, clock) =>
         openPostgresStore({ connectionString, barrier, clock }),
     });
@@ -75,6 +77,37 @@ describe('two replicas on one database', () => {
       ),
     );
     expect(uses.filter(({ status }) => status === 200)).toHaveLength(6);
+  });
+
+  test('of 50 right answers at once to a login that waits one gets a token', async () => {
+    for (const harness of [first, second]) await joinMethod(harness);
+    const post = async (path: string, body: object): Promise<Document> =>
+      (await first.call('POST', path, { token: root, body })).body;
+    await post('sys/auth/mfa', { type: 'people' });
+    const { uuid, accessor } = (await first.call('GET', 'sys/auth/mfa', { token: root })).body.data;
+    const { entity_id } = await logIn(first, uuid);
+    const answers: [string, string][] = [];
+    for (let at = 0; at < 50; at += 1) {
+      const method = { issuer: 'Site', method_name: `app-${at}` };
+      const { method_id } = (await post('identity/mfa/method/totp', method)).data;
+      const path = 'identity/mfa/method/totp/admin-generate';
+      const { url } = (await post(path, { method_id, entity_id })).data;
+      answers.push([method_id, passcodeApp(url)(first.clock.nowMs())]);
+    }
+    await post('identity/mfa/login-enforcement/mfa', {
+      mfa_method_ids: answers.map(([id]) => id),
+      auth_method_accessors: [accessor],
+    });
+    const { mfa_request_id } = (await logIn(first, uuid)).mfa_requirement;
+    const finished = await Promise.all(
+      answers.map(([id, passcode], at) =>
+        (at % 2 === 0 ? first : second).call('POST', 'sys/mfa/validate', {
+          body: { mfa_request_id, mfa_payload: { [id]: [passcode] } },
+        }),
+      ),
+    );
+    const count = (status: number) => finished.filter((one) => one.status === status).length;
+    expect({ granted: count(200), refused: count(403) }).toEqual({ granted: 1, refused: 49 });
   });
 
   test('tokens of a person are listed and ended by either', async () => {

@@ -22,6 +22,7 @@ import { renderSecretsError } from '@keelson/secrets-api';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
 import { answerCheck } from '@keelson/testkit/described-answers';
 import { composeSys, type SysService } from '../src/compose.ts';
+import type { OtherServices } from '../src/compose-core.ts';
 import { type SysConfig, sysConfigSchema } from '../src/config.ts';
 
 /** Throws if an answer is not as the OpenAPI document describes it. */
@@ -94,6 +95,8 @@ export interface SysHarnessOptions {
   readonly newStores?: readonly string[];
   /** "postgresql" when replicas share the store. */
   readonly storageType?: string;
+  /** The service of auth methods. */
+  readonly authMethods?: OtherServices['authMethods'];
   /** Opens the store; default: SQLite in the harness's folder. */
   readonly openStore?: (
     barrier: ReturnType<typeof createBarrier>,
@@ -153,7 +156,11 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
     newStores: options.newStores ?? [],
     transport: options.transport,
     storageType: options.storageType ?? 'sqlite',
-  }).serve({ engines: new Map([['sample', engine]]), replicas: new Map() });
+  }).serve({
+    engines: new Map([['sample', engine]]),
+    replicas: new Map(),
+    ...(options.authMethods && { authMethods: options.authMethods }),
+  });
 
   const questionOf = (method: string, path: string, request: SysRequest): ResolveRequest => ({
     surface: Surface.V1,

@@ -21,6 +21,10 @@ export const KINDS_LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'local/oidc-codes~entity/…',
     'local/oidc-codes~expiry/…',
   ],
+  'exists for five minutes at most, after somebody has shown a second factor': [
+    'local/finished-logins/…',
+    'local/finished-logins~expiry/…',
+  ],
   'only a revocation that failed for five minutes leaves it': ['local/lease-irrevocable/…'],
   'only processes that share a PostgreSQL database write it': [
     'node/replicas/…',

@@ -7,6 +7,7 @@ import type { AuthMethodsDefinition } from '@keelson/proto/auth/v1/methods';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { LoginRequest } from '@keelson/proto/sys/v1/logins';
 import type { RpcService } from '@keelson/rpc';
+import type { Reads, Transaction, TransactOptions } from '@keelson/storage';
 import type { LoginAlias } from '../identity/domain/entity.ts';
 import { findEntity, findEntityOrMerged, listAliasesOf } from '../identity/entity-records.ts';
 import { findLoginEntity, provideLoginEntity } from '../identity/login-entity-operations.ts';
@@ -28,6 +29,12 @@ import type {
 } from '../tokens/token-context.ts';
 import { type IssuedToken, issueToken } from '../tokens/token-operations.ts';
 import { decideLogin, decidePolicies, maxTtlOf } from './domain/login.ts';
+import {
+  deleteEnded,
+  isFinished,
+  type WaitingLogin,
+  writeFinished,
+} from './finished-login-records.ts';
 import { openPendingLogin, sealPendingLogin } from './pending-login.ts';
 
 export interface LoginContext {
@@ -152,9 +159,16 @@ const findMissingFactors = async (
   return undefined;
 };
 
+/** The second half of a login. */
+interface SecondHalf {
+  readonly answers: FactorAnswers;
+  /** Ends its id, in the transaction that makes the token. @throws KeelsonError `sys.mfa_failed` if it has ended */
+  readonly end: (tx: Transaction) => Promise<void>;
+}
+
 /**
  * Makes the token of a login, unless it waits for a second factor.
- * @param later the answers of a login whose first factor came earlier
+ * @param later the second half of a login whose first factor came earlier
  * @throws KeelsonError `request.not_found` when the mount is gone; `sys.permission_denied` from an address outside of
  *   the bound networks, and for an entity that is disabled; `request.invalid` when the limits contradict each other;
  *   `sys.mfa_failed` for a second factor that is wrong or missing; `replication.not_ready` for what only the primary
@@ -163,7 +177,7 @@ const findMissingFactors = async (
 export const logIn = async (
   context: LoginContext,
   request: LoginRequest,
-  later?: FactorAnswers,
+  later?: SecondHalf,
 ): Promise<LoginOutcome> => {
   const { tokens, mounts, findMount } = context;
   const { limits } = request;
@@ -200,7 +214,13 @@ export const logIn = async (
   };
   const provideEntity = await entityProvider(context, record, alias);
   const { passcodes, ...withoutPasscodes } = request;
-  const missingFactors = await findMissingFactors(context, record, provideEntity, passcodes, later);
+  const missingFactors = await findMissingFactors(
+    context,
+    record,
+    provideEntity,
+    passcodes,
+    later?.answers,
+  );
   if (missingFactors !== undefined) {
     const { constraints, entity } = missingFactors;
     const id = sealPendingLogin(tokens.barrier, { ...withoutPasscodes, passcodes: [] }, nowMs);
@@ -208,7 +228,12 @@ export const logIn = async (
     return { kind: 'pending', id, constraints, passkeys };
   }
   // A write that is refused coincided with a role change; the method must not repeat the login at the primary.
-  const issued = await retryableAtRoleChange(() => issueToken(tokens, plan, provideEntity));
+  const issued = await retryableAtRoleChange(() =>
+    issueToken(tokens, plan, async (tx) => {
+      await later?.end(tx);
+      return provideEntity(tx);
+    }),
+  );
   return {
     kind: 'token',
     ...issued,
@@ -216,22 +241,33 @@ export const logIn = async (
   };
 };
 
+const refuseId = (): never => {
+  throw new KeelsonError('sys.mfa_failed', {
+    text: 'mfa_request_id is unknown or older than five minutes, or was used already: sign in again',
+  });
+};
+
+const requireUnfinished = async (reads: Reads, login: WaitingLogin): Promise<void> => {
+  if (await isFinished(reads, login)) refuseId();
+};
+
 /**
  * Finishes a login that waits for its second factor, with the limits that its method says now.
- * @throws KeelsonError `sys.mfa_failed` for an unknown id, and as `logIn` does
+ * @throws KeelsonError `sys.mfa_failed` for an id that is unknown or used, and as `logIn` does
  */
 export const finishLogin = async (
   context: LoginContext,
   methods: RpcService<typeof AuthMethodsDefinition> | undefined,
   { id, byMethod, remoteAddress }: PendingAnswer,
 ): Promise<LoginOutcome> => {
-  const { barrier, clock } = context.tokens;
-  const request = openPendingLogin(barrier, id, clock.nowMs());
-  if (request === undefined || methods === undefined)
-    throw new KeelsonError('sys.mfa_failed', {
-      text: 'mfa_request_id is unknown or older than five minutes: sign in again',
-    });
+  const { barrier, clock, store } = context.tokens;
+  const pending = openPendingLogin(barrier, id, clock.nowMs());
+  if (pending === undefined || methods === undefined) return refuseId();
+  const { request, expiresAtMs } = pending;
   const mount = (await context.findMount(request.mountUuid)) ?? noMount();
+  const waiting: WaitingLogin = { namespaceId: mount.namespace?.id ?? 'root', id };
+  // Before an answer is verified and counted. Of several that come at the same time the transaction lets one pass.
+  await requireUnfinished(store, waiting);
   const { limits, groups } = await methods.renewLogin({
     mount,
     loginData: request.loginData,
@@ -248,8 +284,25 @@ export const finishLogin = async (
     groupAliases: groups?.names ?? request.groupAliases,
     remoteAddress,
   };
-  return logIn(context, now, { requestId: id, byMethod });
+  return logIn(context, now, {
+    answers: { requestId: id, byMethod },
+    end: async (tx) => {
+      await requireUnfinished(tx, waiting);
+      await writeFinished(tx, waiting, expiresAtMs);
+    },
+  });
 };
+
+/** Finished logins that one transaction forgets. */
+const SWEEP_PORTION = 1000;
+
+/** Forgets finished logins whose ids have ended. @returns whether there may be more */
+export const sweepFinishedLogins = async (
+  { store, clock }: TokenContext,
+  options: TransactOptions = {},
+): Promise<boolean> =>
+  (await store.transact((tx) => deleteEnded(tx, clock.nowMs(), SWEEP_PORTION), options)) ===
+  SWEEP_PORTION;
 
 /** The second half of a login. */
 export interface PendingAnswer {

@@ -1,7 +1,6 @@
 /**
  * A login that waits for its second factor. It is sealed into the id that the client gets, so that whoever guesses
- * passwords stores nothing, and any replica can finish it. A passcode is accepted once, which limits how often an id is
- * of use.
+ * passwords stores nothing, and any replica can finish it. `finished-login-records.ts` has those that are finished.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { hasCode, KeelsonError } from '@keelson/errors';
@@ -43,23 +42,33 @@ export const sealPendingLogin = (
   return id;
 };
 
-/** Undefined for an id that is not of this cluster, has ended, or is of another version of Keelson. */
+export interface PendingLogin {
+  readonly request: LoginRequest;
+  readonly expiresAtMs: number;
+}
+
+/**
+ * Undefined for an id that is not of this cluster, has ended, or is of another version of Keelson, and for another
+ * spelling of one, which would be another id of the same login.
+ */
 export const openPendingLogin = (
   barrier: Barrier,
   id: string,
   nowMs: number,
-): LoginRequest | undefined => {
+): PendingLogin | undefined => {
   if (id.length > MAX_PENDING_LOGIN) return undefined;
+  const sealed = Buffer.from(id, 'base64url');
+  if (sealed.toString('base64url') !== id) return undefined;
   let opened: Buffer;
   try {
-    opened = Buffer.from(barrier.decrypt(PATH, Buffer.from(id, 'base64url')));
+    opened = Buffer.from(barrier.decrypt(PATH, sealed));
   } catch (error) {
     if (hasCode(error, 'barrier.damaged_value', 'barrier.unknown_term')) return undefined;
     throw error;
   }
   if (opened.length < HEAD || opened.readUInt8(0) !== PENDING_LOGIN_FORMAT) return undefined;
-  if (opened.readBigUInt64BE(1) <= BigInt(nowMs)) return undefined;
-  return LoginRequest.decode(
-    inflateRawSync(opened.subarray(HEAD), { maxOutputLength: MAX_REQUEST }),
-  );
+  const expiresAtMs = Number(opened.readBigUInt64BE(1));
+  if (expiresAtMs <= nowMs) return undefined;
+  const encoded = inflateRawSync(opened.subarray(HEAD), { maxOutputLength: MAX_REQUEST });
+  return { request: LoginRequest.decode(encoded), expiresAtMs };
 };

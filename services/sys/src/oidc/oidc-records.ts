@@ -8,6 +8,7 @@ import {
   type Transaction,
 } from '@keelson/storage';
 import { Type } from 'typebox';
+import { dueKeys, expirySeconds } from '../owners/expiry.ts';
 import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { type Authorization, authorizationShape } from './domain/authorization.ts';
 import {
@@ -42,10 +43,6 @@ export const clients = collection('oidc-clients', {
   shape: clientShape,
   index: [{ name: 'clientId', values: ({ clientId }) => [clientId], unique: true, ofOwner: true }],
 });
-
-/** 12 digits, in the order of the times. */
-const expirySeconds = (expiresAtMs: number): string =>
-  String(Math.ceil(expiresAtMs / 1000)).padStart(12, '0');
 
 /** Keys: "<namespace id>/<hash of the code>". A code is redeemed at the cluster that has issued it. */
 const codes = collection('oidc-codes', {
@@ -123,9 +120,7 @@ export const deleteExpiredCodes = async (
   nowMs: number,
   limit: number,
 ): Promise<number> => {
-  const rows = await codes.by.expiry.rests(tx, [], { limit });
-  const latest = Math.floor(nowMs / 1000);
-  const due = rows.filter((row) => Number(row.slice(0, row.indexOf('/'))) <= latest);
-  for (const row of due) await codes.delete(tx, row.slice(row.indexOf('/') + 1));
+  const due = dueKeys(await codes.by.expiry.rests(tx, [], { limit }), nowMs);
+  for (const key of due) await codes.delete(tx, key);
   return due.length;
 };

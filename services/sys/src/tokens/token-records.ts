@@ -14,6 +14,7 @@ import {
   type Transaction,
 } from '@keelson/storage';
 import { Type } from 'typebox';
+import { expirySeconds } from '../owners/expiry.ts';
 import { OF_NAMESPACE } from '../owners/record-owners.ts';
 import { type TokenEntry, tokenEntryShape } from './domain/token-entry.ts';
 import { tokenRoleShape } from './domain/token-role.ts';
@@ -25,10 +26,6 @@ const MAX_TIME_MS = 8_640_000_000_000_000;
 /** 16 digits, in the order of the times, the latest first. */
 const latestFirst = (epochMs: number): string =>
   String(MAX_TIME_MS - Math.floor(epochMs)).padStart(16, '0');
-
-/** 12 digits, in the order of the times. */
-const expirySeconds = (expiresAtMs: number): string =>
-  String(Math.ceil(expiresAtMs / 1000)).padStart(12, '0');
 
 /** Keys are `<namespace id>/<hash>`. */
 export const tokens = collection('tokens', {
