@@ -35,13 +35,13 @@ export class LogStream {
     this.#mask.hide(secrets);
   }
 
+  /** @param text of whole words, in which secrets are found */
   write(text: string): void {
-    this.#append(this.#mask.pass(text));
+    this.#append(this.#mask.masked(text));
   }
 
   /** Resolves when everything written has been sent. */
   async end(): Promise<void> {
-    this.#append(this.#mask.rest());
     while (this.#sending !== undefined) await this.#sending;
   }
 

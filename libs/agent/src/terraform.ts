@@ -6,12 +6,13 @@ import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { guarded } from '@keelson/errors';
+import { WholeWords } from './whole-words.ts';
 
 export interface Outcome {
   /** Null if it was ended by a signal. */
   readonly code: number | null;
   readonly stdout: string;
-  /** Both streams, as they came. */
+  /** Both streams, in whole words as they came. */
   readonly output: string;
 }
 
@@ -142,7 +143,7 @@ export const findBinary = async (
   );
 };
 
-/** Runs the tool once. `onOutput` sees text as it comes, from both streams, up to the limit. */
+/** Runs the tool once. `onOutput` sees whole words as they come, from both streams, up to the limit. */
 export const runTool = async (
   { binary, folder, environment, pidFile, outputLimits }: ToolPlace,
   args: readonly string[],
@@ -164,10 +165,13 @@ export const runTool = async (
   }
   const collect = (stream: NodeJS.ReadableStream, isStdout: boolean): void => {
     const decoder = new StringDecoder('utf8');
-    const add = (text: string): void => {
+    const words = new WholeWords((text) => {
       output += text;
+      onOutput?.(text);
+    });
+    const add = (text: string): void => {
       if (isStdout) stdout += text;
-      if (text !== '') onOutput?.(text);
+      words.add(text);
     };
     stream.on(
       'data',
@@ -180,7 +184,11 @@ export const runTool = async (
     );
     stream.on(
       'end',
-      guarded('agent', () => add(decoder.end())),
+      guarded('agent', () => {
+        add(decoder.end());
+        // The rest of the last word was dropped at the limit, so that it may be a part of a secret.
+        if (leftBytes > 0) words.end();
+      }),
     );
   };
   collect(child.stdout, true);

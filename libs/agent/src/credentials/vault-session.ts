@@ -55,7 +55,7 @@ const readAnswer = async (response: IncomingMessage): Promise<string> => {
 const shownPart = (text: string, secrets: readonly string[]): string => {
   const mask = new Mask();
   mask.hide(secrets);
-  return `${mask.pass(text)}${mask.rest()}`.slice(0, SHOWN_LENGTH);
+  return mask.masked(text).slice(0, SHOWN_LENGTH);
 };
 
 interface Sent {
