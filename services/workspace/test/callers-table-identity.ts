@@ -301,6 +301,10 @@ export const IDENTITY_CASES: Readonly<Record<string, Case>> = {
     target: '/account/passkeys/actions/begin',
     ...NEEDS_SESSION,
   },
+  'POST /account/passkeys/actions/confirm': {
+    target: '/account/passkeys/actions/confirm',
+    ...NEEDS_SESSION,
+  },
   'POST /account/passkeys': {
     target: '/account/passkeys',
     body: attributes('passkeys', { name: 'phone', credential: REGISTRATION }),

@@ -14,7 +14,7 @@ const bodyOf = (attributes: object): object => ({ data: { type: 'users', attribu
 
 /** A passkey proves the person of an account without a password. */
 const confirmation = async (): Promise<object> => {
-  const path = 'account/passkeys/actions/begin';
+  const path = 'account/passkeys/actions/confirm';
   const { data } = await callWorkspaces<OneDocument<PasskeyQuestions>>('POST', path);
   const question = data.attributes['sign-in'];
   return question === null ? {} : { confirmation: await presentPasskey(question) };

@@ -85,6 +85,25 @@ const subjectsTo = async (address: string): Promise<readonly string[]> => {
     .map((text) => /^Subject: (.*)\r$/m.exec(text)?.[1] ?? '');
 };
 
+/** Adds passkeys to an account that has one and no password, up to ten, each confirmed by the first. */
+const fillPasskeys = async (
+  session: string,
+  first: ReturnType<typeof openSoftwareAuthenticator>,
+): Promise<void> => {
+  for (let count = 1; count < 10; count += 1) {
+    const path = '/account/passkeys/actions/begin';
+    const { attributes } = (await harness.call('POST', path, undefined, session)).data;
+    const device = openSoftwareAuthenticator();
+    const added = {
+      name: `passkey ${count}`,
+      credential: device.create(PUBLIC_URL, attributes['registration'] as object),
+      confirmation: first.get(PUBLIC_URL, attributes['sign-in'] as object),
+    };
+    const body = { data: { type: 'passkeys', attributes: added } };
+    expect((await harness.call('POST', '/account/passkeys', body, session)).status).toBe(201);
+  }
+};
+
 const ASKED = 'Another mail address for your account';
 const CHANGED = 'Your account has another mail address';
 
@@ -144,11 +163,30 @@ describe('another mail address', () => {
       422,
       '/data/attributes/confirmation',
     ]);
-    const path = '/account/passkeys/actions/begin';
-    const question = await harness.call('POST', path, undefined, session);
-    const answer = device.get(PUBLIC_URL, question.data.attributes['sign-in'] as object);
-    const changed = await update(session, { email: next, confirmation: answer });
+    const prove = async (): Promise<object> => {
+      const path = '/account/passkeys/actions/confirm';
+      const { data } = await harness.call('POST', path, undefined, session);
+      expect(data.attributes['registration']).toBeNull();
+      return device.get(PUBLIC_URL, data.attributes['sign-in'] as object);
+    };
+    const changed = await update(session, { email: next, confirmation: await prove() });
     expect(changed.data.attributes['unconfirmed-email']).toBe(next);
+    // As many as an account may have: none can be added, and each of them still proves its person.
+    await fillPasskeys(session, device);
+    const third = `${serial}@third.example`;
+    const again = await update(session, { email: third, confirmation: await prove() });
+    expect(again.data.attributes['unconfirmed-email']).toBe(third);
+  });
+
+  test('asks for no passkey where a password is the proof, and for none with a token', async () => {
+    const account = await newAccount();
+    const ask = (by: string) =>
+      harness.call('POST', '/account/passkeys/actions/confirm', undefined, by);
+    expect((await ask(await sessionOf(account))).data.attributes).toEqual({
+      'sign-in': null,
+      registration: null,
+    });
+    expect((await ask(account.token)).status).toBe(403);
   });
 
   test('takes a session alone where the account has neither, and no session where nobody signs in', async () => {

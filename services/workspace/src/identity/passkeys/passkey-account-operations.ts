@@ -124,6 +124,29 @@ export interface BegunRegistration {
   readonly confirmation: SignInOptions | undefined;
 }
 
+/** Asks for one of the user's passkeys; undefined where the password confirms changes, or there is none yet. */
+const confirmationOf = async (
+  context: ServiceContext,
+  { id }: User,
+): Promise<SignInOptions | undefined> => {
+  const own = await loadPasskeysOf(context.store, id);
+  const hasPassword = (await passwordRecords.find(context.store, id)) !== undefined;
+  return hasPassword || own.length === 0 ? undefined : beginConfirmation(context, id, own);
+};
+
+/**
+ * Begins to confirm a change of the caller's own account, however many passkeys it has. Nothing is stored.
+ * @returns see `BegunRegistration`
+ */
+export const beginChange = async (
+  context: ServiceContext,
+  principal: Principal,
+): Promise<SignInOptions | undefined> => {
+  const { store } = context;
+  await requireSession(store, principal, 'changes of an account are confirmed');
+  return confirmationOf(context, await requireAccount(store, principal));
+};
+
 /** Begins to add a passkey to the caller's own account. Nothing is stored. */
 export const beginPasskey = async (
   context: ServiceContext,
@@ -133,11 +156,7 @@ export const beginPasskey = async (
   await requireSession(store, principal, PASSKEYS);
   const user = await requireAccount(store, principal);
   const registration = await beginRegistration(context, user, subjectOf(user));
-  const own = await loadPasskeysOf(store, user.id);
-  const hasPassword = (await passwordRecords.find(store, user.id)) !== undefined;
-  const isConfirmed = !hasPassword && own.length > 0;
-  const confirmation = isConfirmed ? await beginConfirmation(context, user.id, own) : undefined;
-  return { registration, confirmation };
+  return { registration, confirmation: await confirmationOf(context, user) };
 };
 
 export interface AddedPasskey extends NewOwnPasskey, Proof {}

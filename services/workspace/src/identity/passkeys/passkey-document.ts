@@ -32,7 +32,7 @@ const options = (description: string) =>
 export const PASSKEY_CHALLENGE = resourceSchema({
   type: 'passkey-challenges',
   description:
-    'The questions that a page gives to its browser. Each is answered within five minutes, once.',
+    'The questions that a page gives to its browser. Each is answered within five minutes, once. The id is `none` where there is no question.',
   attributes: {
     'sign-in': orNull(
       options('For `PublicKeyCredential.parseRequestOptionsFromJSON()`: a passkey that there is.'),
@@ -47,7 +47,7 @@ export const toChallengeResource = ({
   registration,
   confirmation,
 }: Partial<BegunRegistration>): ResourceOf<typeof PASSKEY_CHALLENGE> => ({
-  id: registration?.challenge ?? confirmation?.challenge ?? '',
+  id: registration?.challenge ?? confirmation?.challenge ?? 'none',
   type: 'passkey-challenges',
   attributes: {
     'sign-in': confirmation === undefined ? null : { ...confirmation },

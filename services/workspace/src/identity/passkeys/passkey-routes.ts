@@ -18,6 +18,7 @@ import type { IdentityContext } from '../seams/identity-context.ts';
 import { toSessionResource } from '../sessions/session-document.ts';
 import {
   addPasskey,
+  beginChange,
   beginPasskey,
   listPasskeys,
   removePasskey,
@@ -68,6 +69,18 @@ export const passkeyRoutes = (context: IdentityContext): Route[] =>
       answers: one('passkey-challenges'),
       handle: async ({ principal }) => ({
         document: { data: toChallengeResource(await beginPasskey(context, principal)) },
+      }),
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${PATH}/actions/confirm`,
+      summary:
+        'Begin to confirm a change of the account, which gives the question for a passkey that it has; null where the password confirms it',
+      answers: one('passkey-challenges'),
+      handle: async ({ principal }) => ({
+        document: {
+          data: toChallengeResource({ confirmation: await beginChange(context, principal) }),
+        },
       }),
     }),
     endpoint({
