@@ -17,10 +17,12 @@ export interface LockoutParts {
 }
 
 /**
- * Names with failed logins. More than these are a flood, in which the name whose last failure is the oldest is
- * forgotten, whether or not a user has it, so that nobody learns that from what a flood leaves. A flood of so many
- * failures gains the guesses that lead to one lock, which is less than what passing time gives unless more than a
- * thousand names fail in a minute.
+ * Names with failed logins. More than these are a flood, in which a name with the fewest failures is forgotten, of
+ * several the one whose last failure is the oldest, whether or not a user has it, so that nobody learns that from what a
+ * flood leaves. A flood of other names therefore unlocks nobody, and brings nobody further from a lock, unless it has
+ * first locked so many names itself, with five times as many failures, which hold for the time of a lock. From then on
+ * it gains about eight guesses for so many failures, where five would be gained if the oldest name were forgotten: that
+ * is more only in floods of 240 failures in a second, which the hashes of passwords do not let pass.
  */
 const REMEMBERED_NAMES = 16_384;
 
@@ -37,7 +39,7 @@ export class Lockouts {
     this.#parts = parts;
   }
 
-  /** Removes failures that count no more, and the oldest ones that are too many. */
+  /** Removes failures that count no more, and of those that are too many the fewest and oldest. */
   async tidy(): Promise<void> {
     const { store, clock, records, settings } = this.#parts;
     const nowMs = clock.nowMs();
@@ -45,13 +47,16 @@ export class Lockouts {
     for (const [key, lockout] of await records.entries(store))
       if (isForgotten(lockout, settings, nowMs)) forgotten.push(key);
       else kept.push([key, lockout]);
-    const oldest = kept
-      .toSorted(([, left], [, right]) => left.lastFailureMs - right.lastFailureMs)
+    const tooMany = kept
+      .toSorted(
+        ([, left], [, right]) =>
+          left.failures - right.failures || left.lastFailureMs - right.lastFailureMs,
+      )
       .slice(0, Math.max(0, kept.length - this.#capacity))
       .map(([key]) => key);
-    if (forgotten.length + oldest.length === 0) return;
+    if (forgotten.length + tooMany.length === 0) return;
     await store.transact((tx) => {
-      for (const key of [...forgotten, ...oldest]) records.delete(tx, key);
+      for (const key of [...forgotten, ...tooMany]) records.delete(tx, key);
       return Promise.resolve();
     });
   }
