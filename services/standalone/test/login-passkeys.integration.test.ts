@@ -120,20 +120,24 @@ describe('a login that needs a passkey', () => {
         },
       },
     });
+    const earlier = await alice.sign();
     const answer = alice.device.get(ORIGIN, alice.optionsOf(auth));
     const { status, body } = await alice.validate(auth, answer);
     expect([status, body.auth.entity_id]).toEqual([200, alice.entityId]);
     const own = { token: body.auth.client_token };
     expect((await call('GET', 'auth/token/lookup-self', undefined, own)).status).toBe(200);
+    expect((await alice.validate(auth, answer)).body.errors).toEqual([
+      expect.stringContaining('mfa_request_id is unknown'),
+    ]);
     // The authenticator counts, and so does the server.
-    expect(await alice.validate(auth, answer)).toEqual(
+    expect(await alice.validate(earlier.auth, earlier.answer)).toEqual(
       failed(
         'response.authenticatorData: the authenticator has counted back, as a copy of it would: remove the passkey',
       ),
     );
     const { passkeys } = await alice.read();
     expect(passkeys).toMatchObject([
-      { name: 'phone', sign_count: 1, last_use_time: expect.stringMatching(/^20.*Z$/) },
+      { name: 'phone', sign_count: 2, last_use_time: expect.stringMatching(/^20.*Z$/) },
     ]);
   });
 

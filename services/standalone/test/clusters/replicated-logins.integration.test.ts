@@ -83,10 +83,9 @@ test('each cluster lists and ends the tokens of a person that it has made itself
   const path = 'auth/userpass/users/olga';
   expect((await primary.v1('POST', path, { password: 'pw' })).status).toBe(204);
   await untilEqual('performance', primary, secondary);
-  const signIn = async (cluster: Cluster): Promise<string> => {
-    const { body } = await logIn(cluster, 'auth/userpass/login/olga', { password: 'pw' });
-    return body.auth.client_token;
-  };
+  const authOf = async (cluster: Cluster) =>
+    (await logIn(cluster, 'auth/userpass/login/olga', { password: 'pw' })).body.auth;
+  const signIn = async (cluster: Cluster): Promise<string> => (await authOf(cluster)).client_token;
   const own = async (cluster: Cluster, token: string) =>
     (await cluster.v1('GET', 'auth/token/own', undefined, token)).body.data.tokens;
   const here = await signIn(primary);
@@ -100,9 +99,7 @@ test('each cluster lists and ends the tokens of a person that it has made itself
   expect((await secondary.v1('POST', 'auth/token/own/revoke', end, there)).status).toBe(204);
   expect(await ownTokenAt(secondary, further)).toBe(403);
   // A disabled person is refused at once, a merged one has the tokens of both.
-  const { entity_id: from } = (
-    await logIn(secondary, 'auth/userpass/login/olga', { password: 'pw' })
-  ).body.auth;
+  const { entity_id: from } = await authOf(secondary);
   const { id: into } = (await primary.v1('POST', 'identity/entity', { name: 'olga' })).body.data;
   const merge = { from_entity_ids: [from], to_entity_id: into };
   expect((await primary.v1('POST', 'identity/entity/merge', merge)).status).toBe(204);
@@ -135,15 +132,14 @@ test('a certificate role has the names of the entity at both clusters', async ()
   );
   await untilEqual('performance', primary, secondary);
   for (const cluster of [primary, secondary]) {
-    const { client_token: token } = (await logIn(cluster, 'auth/userpass/login/bob', user)).body
-      .auth;
+    const { body } = await logIn(cluster, 'auth/userpass/login/bob', user);
     const issue = async (name: string): Promise<number> =>
       (
         await cluster.v1(
           'POST',
           'pki/issue/own',
           { common_name: `${name}.example.com`, ttl: '1h' },
-          token,
+          body.auth.client_token,
         )
       ).status;
     expect([await issue('web'), await issue('other')]).toEqual([200, 400]);
@@ -229,7 +225,6 @@ test('a passkey that is added at the secondary signs in at both, with a signatur
   }
 });
 
-/** A token of a provider of identities. */
 /** A user whose logins need a passcode at both clusters. */
 const addPasscodeUser = async (name: string, settings: object = {}) => {
   const [totp, login] = ['identity/mfa/method/totp', `auth/userpass/login/${name}`];
