@@ -50,6 +50,17 @@ const statusOf = async (token: string): Promise<number> =>
     })
   ).status;
 
+/** Invites an address, and follows the link of the mail up to the password of the account. */
+const followInvitation = async (email: string) => {
+  const invited = attributes('organization-memberships', { email });
+  await site.workspaces('POST', 'organizations/acme/organization-memberships', invited);
+  const opened = await site.open(await nextLink());
+  const form = opened.page.getByRole('form', { name: 'Accept with a password' });
+  await form.getByLabel('New password').fill(PASSWORD);
+  const button = form.getByRole('button', { name: 'Accept and sign in' });
+  return { ...opened, accept: () => button.click() };
+};
+
 beforeAll(async () => {
   await site.workspaces(
     'PATCH',
@@ -65,16 +76,9 @@ beforeAll(async () => {
 
 describe('accounts', { timeout: PATIENCE_MS }, () => {
   test('are opened by an invitation with a password, which signs in, and signing out ends the session on the server', async () => {
-    await site.workspaces(
-      'POST',
-      'organizations/acme/organization-memberships',
-      attributes('organization-memberships', { email: 'ada@keelson.example' }),
-    );
-    const { page, problems } = await site.open(await nextLink());
-    const form = page.getByRole('form', { name: 'Accept with a password' });
-    await form.getByLabel('New password').fill(PASSWORD);
+    const { page, problems, accept } = await followInvitation('ada@keelson.example');
     expect(await faultsInVariants(page, 'invitation with a password')).toEqual({});
-    await form.getByRole('button', { name: 'Accept and sign in' }).click();
+    await accept();
     await page.getByRole('link', { name: 'acme' }).first().waitFor();
     const token = await tokenIn(page);
     expect(await statusOf(token)).toBe(200);
@@ -274,15 +278,8 @@ describe('accounts', { timeout: PATIENCE_MS }, () => {
   });
 
   test('get another mail address with the password, which counts once its link is followed', async () => {
-    await site.workspaces(
-      'POST',
-      'organizations/acme/organization-memberships',
-      attributes('organization-memberships', { email: 'mae@keelson.example' }),
-    );
-    const { page, problems } = await site.open(await nextLink());
-    const form = page.getByRole('form', { name: 'Accept with a password' });
-    await form.getByLabel('New password').fill(PASSWORD);
-    await form.getByRole('button', { name: 'Accept and sign in' }).click();
+    const { page, problems, accept } = await followInvitation('mae@keelson.example');
+    await accept();
     await heading(page, 'Organizations');
     await page.goto(`${site.origin()}/app/settings/account`);
     await page.getByText('mae@keelson.example', { exact: true }).waitFor();
@@ -321,15 +318,8 @@ describe('accounts', { timeout: PATIENCE_MS }, () => {
     });
     const operator = { password: PASSWORD, token_policies: ['readers'] };
     await site.secrets('auth/people/users/olga', operator);
-    await site.workspaces(
-      'POST',
-      'organizations/acme/organization-memberships',
-      attributes('organization-memberships', { email: 'zoe@keelson.example' }),
-    );
-    const { page, problems } = await site.open(await nextLink());
-    const form = page.getByRole('form', { name: 'Accept with a password' });
-    await form.getByLabel('New password').fill(PASSWORD);
-    await form.getByRole('button', { name: 'Accept and sign in' }).click();
+    const { page, problems, accept } = await followInvitation('zoe@keelson.example');
+    await accept();
     const shown = page.locator('.frame-person');
     await shown.getByText('zoe', { exact: true }).waitFor();
     await page.goto(`${site.origin()}/ui/policies`);

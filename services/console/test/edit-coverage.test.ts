@@ -154,11 +154,7 @@ const DEEDS: Readonly<Record<string, readonly string[]>> = {
   'teams/team-page.tsx': ['adds a member'],
   'teams/teams-page.tsx': ['creates a team'],
   'tokens/end-logins.tsx': ['ends the tokens of a person'],
-  'tokens/own-tokens-card.tsx': [
-    'asks what the token may do',
-    'ends a token of the person',
-    'ends all others',
-  ],
+  'tokens/own-tokens-card.tsx': ['ends a token of the person', 'ends all others'],
   'tokens/tokens-page.tsx': ['reads a token', 'revokes a token', 'creates a token'],
   'variable-sets/variable-sets-page.tsx': ['applies a set to a workspace', 'creates a set'],
   'variables/variable-list.tsx': ['creates a variable'],

@@ -9,6 +9,7 @@ import {
   type UseQueryResult,
   useInfiniteQuery,
   useMutation,
+  useQueries,
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
@@ -220,6 +221,41 @@ export type Capability = 'create' | 'read' | 'update' | 'patch' | 'delete' | 'li
 /** Whether all the named capabilities are granted on a path. */
 export type May = (path: string, ...capabilities: readonly Capability[]) => boolean;
 
+type Granted = Readonly<Record<string, readonly string[]>>;
+
+const toMay =
+  (granted: Granted): May =>
+  (path, ...capabilities) => {
+    const own = granted[path] ?? [];
+    return own.includes('root') || capabilities.every((one) => own.includes(one));
+  };
+
+/**
+ * Reads the token's capabilities on these paths in several namespaces. There are none where it may not even ask.
+ * @returns in the order of the namespaces; undefined for those that are not known yet
+ */
+export const useCapabilitiesIn = (
+  namespaces: readonly string[],
+  paths: readonly string[],
+): readonly (May | undefined)[] => {
+  const { secrets } = useSession();
+  const queries = useQueries({
+    queries: namespaces.map((namespace) => ({
+      queryKey: ['capabilities', secrets, namespace, ...paths],
+      enabled: secrets !== undefined && paths.length > 0,
+      queryFn: async ({ signal }: { readonly signal: AbortSignal }) =>
+        (
+          await callSecrets<{ data: Granted }>('POST', 'sys/capabilities-self', {
+            body: { paths },
+            signal,
+            namespace,
+          })
+        ).data,
+    })),
+  });
+  return queries.map(({ data, isPending }) => (isPending ? undefined : toMay(data ?? {})));
+};
+
 /**
  * Reads the token's capabilities on these paths; pages offer only the actions that these allow.
  * @param options the namespace of the paths, if it is not that of the session
@@ -229,22 +265,6 @@ export const useCapabilities = (
   options: { readonly namespace?: string } = {},
 ): May => {
   const session = useSession();
-  const { secrets } = session;
-  const namespace = options.namespace ?? session.namespace;
-  const { data } = useQuery({
-    queryKey: ['capabilities', secrets, namespace, ...paths],
-    enabled: secrets !== undefined && paths.length > 0,
-    queryFn: async ({ signal }) =>
-      (
-        await callSecrets<{ data: Readonly<Record<string, readonly string[]>> }>(
-          'POST',
-          'sys/capabilities-self',
-          { body: { paths }, signal, namespace },
-        )
-      ).data,
-  });
-  return (path, ...capabilities) => {
-    const granted = data?.[path] ?? [];
-    return granted.includes('root') || capabilities.every((one) => granted.includes(one));
-  };
+  const [may] = useCapabilitiesIn([options.namespace ?? session.namespace], paths);
+  return may ?? toMay({});
 };

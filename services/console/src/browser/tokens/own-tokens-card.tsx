@@ -1,9 +1,8 @@
 /** Where somebody is signed in to certificates and administration, with buttons that end it. */
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiProblem } from '../api/api-problem.ts';
 import { withThoseAbove } from '../api/namespaces-above.ts';
-import { useSecret } from '../api/queries.ts';
+import { useCapabilitiesIn, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { endSession, useSession } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
@@ -48,52 +47,21 @@ interface Place {
   readonly mayEndOthers: boolean;
 }
 
-/** The capabilities of the token on the paths of a namespace; none where it may not even ask. */
-const capabilitiesIn = async (
-  namespace: string,
-  signal: AbortSignal,
-): Promise<Readonly<Record<string, readonly string[]>>> => {
-  try {
-    const body = { paths: [OWN, REVOKE, REVOKE_OTHERS] };
-    const call = { body, signal, namespace };
-    return (
-      await callSecrets<{ data: Readonly<Record<string, readonly string[]>> }>(
-        'POST',
-        'sys/capabilities-self',
-        call,
-      )
-    ).data;
-  } catch (error) {
-    if (error instanceof ApiProblem && error.status === 403) return {};
-    throw error;
-  }
-};
-
-/** The innermost one from that of the page on: people work in namespaces below the one where they have signed in. */
-const findPlace = async (namespace: string, signal: AbortSignal): Promise<Place | null> => {
-  for (const at of withThoseAbove(namespace)) {
-    const granted = await capabilitiesIn(at, signal);
-    const may = (path: string, capability: string): boolean =>
-      granted[path]?.some((one) => one === 'root' || one === capability) === true;
-    if (may(OWN, 'read'))
-      return {
-        namespace: at,
-        mayEnd: may(REVOKE, 'update'),
-        mayEndOthers: may(REVOKE_OTHERS, 'update'),
-      };
-  }
-  return null;
-};
-
-/** Null where the token may list its own nowhere. */
+/**
+ * The innermost one from that of the page on: people work in namespaces below the one where they have signed in. Null
+ * where the token may list its own nowhere, or while that is not known.
+ */
 const usePlace = (): Place | null => {
-  const { secrets, namespace } = useSession();
-  const { data } = useQuery({
-    queryKey: ['own-tokens', secrets, namespace],
-    enabled: secrets !== undefined,
-    queryFn: ({ signal }) => findPlace(namespace, signal),
-  });
-  return data ?? null;
+  const namespaces = withThoseAbove(useSession().namespace);
+  const rights = useCapabilitiesIn(namespaces, [OWN, REVOKE, REVOKE_OTHERS]);
+  const at = rights.findIndex((may) => may?.(OWN, 'read') !== false);
+  const [may, namespace] = [rights[at], namespaces[at]];
+  if (may === undefined || namespace === undefined) return null;
+  return {
+    namespace,
+    mayEnd: may(REVOKE, 'update'),
+    mayEndOthers: may(REVOKE_OTHERS, 'update'),
+  };
 };
 
 const EndToken = ({ token, namespace }: { token: OwnToken; namespace: string }) => (
