@@ -173,5 +173,10 @@ export const addPicturedWorkspaces = async (
       'oauth-token-string': 'hush',
     }),
   );
+  await workspaces(
+    'PATCH',
+    'admin/sign-in-settings',
+    create('sign-in-settings', { 'passwords-enabled': true }),
+  );
   return { run: `/app/acme/web/runs/${runId}`, team: `/app/acme/teams/${team}` };
 };
