@@ -82,10 +82,10 @@ export class StoreFaults {
     return (this.#cell.bits() & bitOf(kind)) !== 0;
   }
 
-  /** Called for the present faults at once, and for each change that this thread notices first. */
+  /** Called for the faults that began here at once, and for each change that this thread notices first. */
   set onChange(listener: FaultListener) {
     this.#listener = listener;
-    for (const { kind } of this.present) this.#tell(kind, false, this.#causes.get(kind));
+    for (const [kind, cause] of this.#causes) this.#tell(kind, false, cause);
   }
 
   /** @param retry writes something without effect, and calls `end` for what is over; run at intervals */

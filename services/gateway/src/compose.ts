@@ -49,9 +49,11 @@ import { createClientCertificates } from './request/client-certificate.ts';
 import { createSecurityHeaders } from './request/security-headers.ts';
 import { createHttpServers, type EdgePorts, type HttpServers } from './server/http-servers.ts';
 import {
+  isOpen,
   type SiblingAnswers,
   type SiblingGateways,
   sealThread,
+  withPatience,
   withSealOfProcess,
 } from './threads/sibling-gateways.ts';
 import { ownPart } from './threads/thread-limits.ts';
@@ -212,9 +214,10 @@ export const composeGateway = (given: GatewayParts): Gateway => {
   const { siblings } = given;
   const gateways = siblings?.gateways ?? 1;
   const { config, limits } = ownPart(given, gateways);
-  const services = { ...given.services, sys: withSealOfProcess(given.services.sys, siblings) };
-  const parts = { ...given, config, services };
-  const { clock, access, identity, tls, drainMs = 0 } = parts;
+  const { access, services: patient } = withPatience(given, siblings);
+  const services = { ...patient, sys: withSealOfProcess(patient.sys, siblings) };
+  const parts = { ...given, config, access, services };
+  const { clock, identity, tls, drainMs = 0 } = parts;
   const logger = parts.logger.child({ service: 'gateway' });
   const certificateFaults =
     tls === undefined ? () => [] : watchCertificateExpiry(tls, clock, parts.registry);
@@ -226,15 +229,17 @@ export const composeGateway = (given: GatewayParts): Gateway => {
     logger,
     registry: parts.registry,
   });
+  const faults = () => [...certificateFaults(), ...connectionLimit.faults()];
   const readiness = createReadiness({
     clock,
     services,
     access,
-    ownFaults: async (generation) => [
-      ...certificateFaults(),
-      ...connectionLimit.faults(),
-      ...(await auditLog.faults(generation)),
-    ],
+    ownFaults: async (generation) => {
+      const ofSiblings = (await siblings?.faults()) ?? [];
+      return [
+        ...new Set([...faults(), ...ofSiblings.flat(), ...(await auditLog.faults(generation))]),
+      ];
+    },
   });
   const bodies = toBodyLimits(config, limits);
   const requestCounter = createRequestCounter(access, clock);
@@ -361,6 +366,8 @@ export const composeGateway = (given: GatewayParts): Gateway => {
     },
     forSiblings: {
       seal: (request) => sealThread(given.services.sys, request),
+      isOpen: () => isOpen(given.access),
+      faults: async () => faults(),
       metrics: () => threadMetrics(parts.registry),
       recentRequests: async () => auditLog.recent(),
     },

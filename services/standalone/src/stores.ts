@@ -42,7 +42,7 @@ export interface JoinedStoresOptions {
    * Called once for a store whose files could not be written; the store serves nothing until it is
    * reopened.
    */
-  readonly onLost: (service: StoreService, error: Error, file: string) => void;
+  readonly onLost: (service: StoreService, error: Error | undefined, file: string) => void;
   readonly memories: StoreMemories;
 }
 
@@ -169,10 +169,11 @@ export const watchLosses = (
   return {
     onLost: (service, err, file) => {
       lost.add(service);
-      logger.fatal(
-        { err, service, file },
-        'a write to the disk failed: the store is closed until Keelson is restarted',
-      );
+      if (err !== undefined)
+        logger.fatal(
+          { err, service, file },
+          'a write to the disk failed: the store is closed until Keelson is restarted',
+        );
     },
     restartReason: () =>
       lost.size === 0

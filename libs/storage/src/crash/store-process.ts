@@ -45,7 +45,7 @@ const store = await openSqliteStore({
   barrier,
   projections: [halfWords],
   onLost: (error, lostFile) => {
-    lost = `${lostFile.slice(file.length - 'store.db'.length)}: ${error.message}`;
+    lost = `${lostFile.slice(file.length - 'store.db'.length)}: ${error?.message}`;
   },
 });
 store.onFault(({ kind, isOver }) => process.send?.({ fault: kind, isOver }));

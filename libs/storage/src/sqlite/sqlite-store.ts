@@ -34,9 +34,10 @@ export interface SqliteStoreOptions {
   readonly cacheBytes?: number;
   /**
    * Called once, when a write or flush of the file has failed: what the disk holds is unknown then, so
-   * every write fails with `storage.lost` until the store is opened again.
+   * every write fails with `storage.lost` until the store is opened again. Without the error, if it is one of another
+   * thread.
    */
-  readonly onLost?: (error: Error, file: string) => void;
+  readonly onLost?: (error: Error | undefined, file: string) => void;
   /** Given to `joinSqliteStore` by other threads of this process that have the store open at the same time. */
   readonly memory?: StoreMemory | undefined;
 }

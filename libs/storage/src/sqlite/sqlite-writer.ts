@@ -33,10 +33,10 @@ export interface SqliteWriterOptions {
   readonly file: string;
   readonly head: SharedHead;
   /**
-   * Called once, with the cause, when a write or flush has failed: what the disk holds is unknown then, so
-   * nothing more is written until the store is opened again.
+   * Called once, when a write or flush has failed: what the disk holds is unknown then, so nothing more is written
+   * until the store is opened again. Without the cause, if it is a write of another thread, which reports it.
    */
-  readonly onLost: (error: Error) => void;
+  readonly onLost: (error?: Error) => void;
   /** Begin with a refusal of the disk, and end when it writes again. */
   readonly faults: StoreFaults;
 }
@@ -47,7 +47,7 @@ export class SqliteWriter {
   readonly #file: string;
   readonly #head: SharedHead;
   readonly #thread = writerThread();
-  readonly #onLost: (error: Error) => void;
+  readonly #onLost: (error?: Error) => void;
   readonly #faults: StoreFaults;
   /** Settles when the open transaction of several jobs has ended. */
   #transaction: Promise<void> | undefined;
@@ -70,7 +70,7 @@ export class SqliteWriter {
 
   /** Called when a write of any thread has failed. */
   noticeLoss(): KeelsonError {
-    return this.#lose(new Error('a write of another thread failed'));
+    return this.#lose();
   }
 
   /**
@@ -174,7 +174,7 @@ export class SqliteWriter {
   }
 
   /** @returns the refusal of this job and all that follow */
-  #lose(cause: Error): KeelsonError {
+  #lose(cause?: Error): KeelsonError {
     if (this.#failure === undefined) {
       this.#failure = new KeelsonError('storage.lost', {}, { cause });
       this.#head.lose();

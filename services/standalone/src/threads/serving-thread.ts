@@ -136,6 +136,8 @@ const serve = (port: NonNullable<typeof parentPort>, plan: ThreadPlan): void => 
     reload: async () => (await started.promise).reload(),
     stop: async () => (await started.promise).stop(),
     seal: async (request) => (await started.promise).gateway.forSiblings.seal(request),
+    isOpen: async () => (await started.promise).gateway.forSiblings.isOpen(),
+    faults: async () => (await started.promise).gateway.forSiblings.faults(),
     metrics: async () => (await started.promise).gateway.forSiblings.metrics(),
     recentRequests: async () => (await started.promise).gateway.forSiblings.recentRequests(),
   };

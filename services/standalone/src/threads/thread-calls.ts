@@ -50,6 +50,8 @@ export const siblingsBy = (
   gateways,
   counting,
   seal: (given) => ask({ name: 'seal', given }) as ReturnType<SiblingGateways['seal']>,
+  areOpen: () => ask({ name: 'isOpen' }) as ReturnType<SiblingGateways['areOpen']>,
+  faults: () => ask({ name: 'faults' }) as ReturnType<SiblingGateways['faults']>,
   metrics: () => ask({ name: 'metrics' }) as ReturnType<SiblingGateways['metrics']>,
   recentRequests: () =>
     ask({ name: 'recentRequests' }) as ReturnType<SiblingGateways['recentRequests']>,

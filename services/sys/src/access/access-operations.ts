@@ -260,6 +260,21 @@ export const resolveAccess = async (
   context: AccessContext,
   request: ResolveRequest,
 ): Promise<Resolution> => {
+  const { seal } = context;
+  try {
+    return await resolveOnce(context, request);
+  } catch (error) {
+    if (!isSealed(error) || seal.isSealed) throw error;
+    // Another replica has replaced the records by those of a copy, which the seal of this one has not noticed yet.
+    await seal.followRestoration();
+    return resolveOnce(context, request);
+  }
+};
+
+const resolveOnce = async (
+  context: AccessContext,
+  request: ResolveRequest,
+): Promise<Resolution> => {
   const audit: AuditContext = {
     caller: undefined,
     namespace: undefined,

@@ -336,6 +336,8 @@ export class Seal {
     if (text === '') {
       refuse("'key' must be specified in request body as JSON, or 'reset' set to true");
     }
+    // A share is not lost while this replica does not know yet that another one has replaced the records.
+    await this.followRestoration();
     const record = await this.record();
     if (record === undefined) throw new KeelsonError('sys.not_initialized_request');
     if (!this.isSealed) return;
