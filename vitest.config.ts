@@ -15,6 +15,8 @@ interface Part {
   readonly seconds: number;
   /** Runs after all others. */
   readonly isLast?: boolean | undefined;
+  /** Variables of its processes. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The layers whose files wait for leases, intervals and other processes half of the time. */
@@ -31,7 +33,15 @@ const orderOf = (isWaiting: boolean, isLast: boolean): number => {
   return isWaiting ? 1 : 0;
 };
 
-const project = ({ name, layer, include, exclude, seconds, isLast = false }: Part) => ({
+const project = ({
+  name,
+  layer,
+  include,
+  exclude,
+  seconds,
+  isLast = false,
+  environment,
+}: Part) => ({
   test: {
     name,
     sequence: { groupOrder: orderOf(WAITING.includes(layer), isLast) },
@@ -54,11 +64,15 @@ const project = ({ name, layer, include, exclude, seconds, isLast = false }: Par
       TESTCONTAINERS_RYUK_DISABLED: 'true',
       // Compiling the same files again is most of the cost of starting a process in a test.
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'compiled'),
+      ...environment,
     },
   },
 });
 
-const releaseTests = RELEASE_PROOFS.flatMap(({ tests }) => tests);
+/** Tests of a release alone, which no commit runs. */
+const releaseTests = RELEASE_PROOFS.flatMap(({ tests, environment }) =>
+  environment === undefined ? tests : [],
+);
 const layered = ['property', 'contract', 'integration', 'browser'].map(
   (layer) => `**/*.${layer}.test.ts`,
 );
@@ -74,8 +88,15 @@ const layerOf = (name: string, include: string, seconds: number, exclude: readon
   });
 
 const projects = [
-  ...RELEASE_PROOFS.map(({ name, layer = 'conformance', tests, isLast }) =>
-    project({ name: `release-${name}`, layer, include: tests, exclude: [], seconds: 300, isLast }),
+  ...RELEASE_PROOFS.map(({ name, layer = 'conformance', tests, ...part }) =>
+    project({
+      ...part,
+      name: `release-${name}`,
+      layer,
+      include: tests,
+      exclude: [],
+      seconds: 300,
+    }),
   ),
   layerOf('browser', '{deploy,services,conformance}/**/*.browser.test.ts', 300),
   layerOf('conformance', 'conformance/**/*.test.ts', 300, ['**/*.browser.test.ts']),

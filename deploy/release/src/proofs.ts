@@ -15,6 +15,8 @@ export interface ReleaseProof {
   readonly inputs: readonly string[];
   /** The layer as whose files they run, if not as those of conformance. */
   readonly layer?: 'browser' | 'integration';
+  /** Variables of their processes. Tests that have them belong to each commit, too, which runs them without. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Runs after all other tests, because containers that add or remove a network make Chromium drop requests. */
   readonly isLast?: true;
 }
@@ -50,7 +52,42 @@ const browserTestsOfConsole = (): readonly string[] => {
   return filesOf('services/console/test/*.browser.test.ts').filter((file) => !apart.includes(file));
 };
 
+/** Tests of a control plane that is to be the same whether one thread or several serve its clients. */
+const TESTS_OF_THREADS = [
+  'audit-devices',
+  'bad-days',
+  'bad-input',
+  'client-certificates',
+  'clusters/performance-replication',
+  'ended-rights',
+  'faults/leaked-unseal-key',
+  'faults/lost-stores',
+  'faults/power-cuts',
+  'faults/snapshots',
+  'golden-store',
+  'locked-users',
+  'login-mfa',
+  'logins',
+  'pki-callers',
+  'quotas',
+  'rotation',
+  'standalone',
+  'workspace-callers',
+].map((name) => `services/standalone/test/${name}.integration.test.ts`);
+
 export const RELEASE_PROOFS: readonly ReleaseProof[] = [
+  {
+    name: 'threads',
+    layer: 'integration',
+    tests: TESTS_OF_THREADS,
+    environment: { KEELSON_WORKERS: '4' },
+    inputs: [
+      ...PROCESSES,
+      'libs/storage/src',
+      'services/gateway/src/threads',
+      'services/standalone/src/threads',
+    ],
+  },
   {
     name: 'packages',
     tests: ['deploy/release/release.integration.test.ts'],

@@ -37,6 +37,7 @@ export const allowedImports: AllowedImports = {
     'answers',
     'audit est metrics openapi',
     'api-v2 console-session hooks live probes v1',
+    'threads',
   ],
 
   'services/pki/src': [

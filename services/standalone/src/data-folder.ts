@@ -14,6 +14,9 @@ export interface DataFolder {
   release(): void;
 }
 
+/** The folder as a thread has it that does not hold the lock. */
+export type DataPlace = Omit<DataFolder, 'release'>;
+
 /** @throws Error naming the setting and the folder */
 const refuse = (path: string, what: string, cause?: unknown): never => {
   const reason = cause instanceof Error ? ` (${cause.message})` : '';

@@ -27,7 +27,7 @@ export type StoreService = (typeof STORE_SERVICES)[number];
 const storeName = (service: StoreService): string => `${service}.sqlite`;
 
 /** The files of a data folder, whether or not this process holds its lock. */
-export type DataFiles = Pick<DataFolder, 'file' | 'path'>;
+export type DataFiles = Pick<DataFolder, 'file'>;
 
 export const storeFile = (folder: DataFiles, service: StoreService): string =>
   folder.file(storeName(service));

@@ -20,8 +20,9 @@ import { composePki } from '@keelson/pki-service';
 import { composeSys, type RestoredInstallation } from '@keelson/sys-service';
 import { composeWorkspace } from '@keelson/workspace-service';
 import type { standaloneConfig } from './config.ts';
+import type { DataPlace } from './data-folder.ts';
 import { setFirstRunAside } from './first-run.ts';
-import { type DataFiles, firstRunFile } from './first-start.ts';
+import { firstRunFile } from './first-start.ts';
 import type { OwnRunner } from './own-runner.ts';
 import { requireRestorationSpace } from './restoration-space.ts';
 import type { Stores } from './stores.ts';
@@ -29,7 +30,7 @@ import type { Stores } from './stores.ts';
 export interface ReplicaParts {
   /** With the file of the unseal key. */
   readonly config: Config<typeof standaloneConfig> & { readonly unsealKeyFile: string };
-  readonly folder: DataFiles;
+  readonly folder: DataPlace;
   readonly stores: Stores;
   readonly leases: LeaseStore;
   readonly transport: Awaited<ReturnType<typeof openNatsTransport>>;
@@ -40,12 +41,10 @@ export interface ReplicaParts {
   readonly logger: Logger;
 }
 
-const restoredInstallation = (stores: Stores, folder: DataFiles): RestoredInstallation => ({
+const restoredInstallation = (stores: Stores, folder: DataPlace): RestoredInstallation => ({
   requireSpace: () => requireRestorationSpace(stores, folder),
   forgetCluster: () => setFirstRunAside(firstRunFile(folder)),
 });
-
-export type Replica = ReturnType<typeof composeReplica>;
 
 export const composeReplica = (given: ReplicaParts) => {
   const { config, folder, stores, leases, transport, registry, runner, threads, logger } = given;

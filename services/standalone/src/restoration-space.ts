@@ -1,7 +1,7 @@
 /** Disk space that a restoration needs. */
 import { statfs } from 'node:fs/promises';
 import { KeelsonError } from '@keelson/errors';
-import type { DataFiles } from './first-start.ts';
+import type { DataPlace } from './data-folder.ts';
 import type { Stores } from './stores.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Stores } from './stores.ts';
  * log once, and all stores must be replaced or none.
  * @throws KeelsonError `sys.snapshot_no_space`
  */
-export const requireRestorationSpace = async (stores: Stores, folder: DataFiles): Promise<void> => {
+export const requireRestorationSpace = async (stores: Stores, folder: DataPlace): Promise<void> => {
   const sizes = await Promise.all(Object.values(stores).map(({ store }) => store.sizeBytes()));
   const neededBytes = sizes.reduce((sum, bytes) => sum + bytes, 0);
   const { bavail, bsize } = await statfs(folder.path);

@@ -20,7 +20,8 @@ import {
   type StoreMemory,
 } from '@keelson/storage';
 import { WORKSPACE_PROJECTIONS } from '@keelson/workspace-service';
-import { type DataFiles, STORE_SERVICES, type StoreService, storeFile } from './first-start.ts';
+import type { DataPlace } from './data-folder.ts';
+import { STORE_SERVICES, type StoreService, storeFile } from './first-start.ts';
 import { originRecord } from './store-origin.ts';
 
 export interface OpenStore {
@@ -34,7 +35,7 @@ export type Stores = Readonly<Record<StoreService, OpenStore>>;
 export type StoreMemories = Readonly<Record<StoreService, StoreMemory>>;
 
 export interface JoinedStoresOptions {
-  readonly folder: DataFiles;
+  readonly folder: DataPlace;
   readonly clock: Clock;
   /** Cache memory of each store, in bytes. */
   readonly cacheBytes: number;
@@ -75,7 +76,7 @@ export const joinStores = async (
 
 /** Folders whose disks the metrics show, by purpose. */
 export const metricFolders = (
-  folder: DataFiles,
+  folder: DataPlace,
   { backupFolder }: { readonly backupFolder?: string | undefined },
 ): Readonly<Record<string, string>> => ({
   data: folder.path,
