@@ -54,17 +54,15 @@ const browserTestsOfConsole = (): readonly string[] => {
 
 /** Tests of a control plane that is to be the same whether one thread or several serve its clients. */
 const TESTS_OF_THREADS = [
-  'audit-devices',
   'bad-days',
   'bad-input',
   'client-certificates',
-  'clusters/performance-replication',
+  'clusters/dr-replication',
   'ended-rights',
   'faults/leaked-unseal-key',
   'faults/lost-stores',
   'faults/power-cuts',
   'faults/snapshots',
-  'golden-store',
   'locked-users',
   'login-mfa',
   'logins',
