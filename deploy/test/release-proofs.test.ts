@@ -67,6 +67,7 @@ test('a proof is due until it has passed, and again once one of its inputs has c
   write(repository, 'libs/storage/src/store.ts', 'another source');
   commit(repository);
   expect(due()).toEqual([
+    'threads',
     'site',
     'console',
     'upgrades',
