@@ -74,7 +74,12 @@ export class KeelsonContainer extends GenericContainer {
     // The host at which tests reach containers; inside a container it is not localhost.
     const { info } = await getContainerRuntimeClient();
     const names = new Set(['localhost', '127.0.0.1', '::1', info.containerRuntime.host]);
-    this.withEnvironment({ KEELSON_TLS_NAMES: [...names].join(','), ...this.environment });
+    this.withEnvironment({
+      KEELSON_TLS_NAMES: [...names].join(','),
+      // A suite wants a light container that starts soon, not one for the load of an installation.
+      KEELSON_WORKERS: '1',
+      ...this.environment,
+    });
     const started = await super.start();
     const facts = JSON.parse(await read(started, FIRST_RUN_FILE)) as FirstRun;
     const caFile = facts.ca_certificate_file;

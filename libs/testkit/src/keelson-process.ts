@@ -76,6 +76,8 @@ export const startKeelson = async (options: KeelsonOptions): Promise<KeelsonProc
     ...(options.folder === undefined ? {} : { cwd: options.folder }),
     logFile: join(options.dataFolder, 'keelson.log'),
     env: {
+      // The same on every machine; the proof of threads sets more.
+      KEELSON_WORKERS: '1',
       ...process.env,
       KEELSON_HTTP_PORT: '0',
       KEELSON_HTTPS_PORT: '0',

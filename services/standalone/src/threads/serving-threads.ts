@@ -112,7 +112,9 @@ export class ServingThreads {
       transferList: [writer],
     });
     worker.on('error', (error) => this.#fail(error));
-    worker.on('exit', (code) => this.#fail(new Error(`${number} ended with code ${code}`)));
+    worker.on('exit', (code) =>
+      this.#fail(new Error(`serving-${number} has ended with code ${code}`)),
+    );
     const port = new ThreadPort<ServingThreadCalls>(worker, this.#callsOf(worker));
     return { worker, port };
   }
