@@ -33,7 +33,7 @@ export class ThreadPort<Theirs extends Calls<Theirs>> {
     channel.on('message', (message: Message) => this.#receive(message));
   }
 
-  /** @throws KeelsonError of the function, or `internal` for another error, which its own thread has reported */
+  /** @throws KeelsonError of the function; `internal` for any other error, whose text stays in its thread */
   call<Name extends keyof Theirs & string>(
     name: Name,
     given: Given<Theirs[Name]>,
@@ -61,7 +61,9 @@ export class ThreadPort<Theirs extends Calls<Theirs>> {
 
   async #answer({ id, name, given }: Extract<Message, { id: number }>): Promise<void> {
     try {
-      this.#post({ answers: id, value: await this.#own[name]?.(given as never) });
+      const own = this.#own[name];
+      if (own === undefined) throw new Error(`no function ${name}`);
+      this.#post({ answers: id, value: await own(given as never) });
     } catch (error) {
       const { code, params } = KeelsonError.from(error);
       this.#post({ answers: id, code, params });
