@@ -3,7 +3,14 @@ import { declaredRecords } from '@keelson/storage';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ceremonyToken, joinSet, untilRecord } from '../../test/cluster-steps.ts';
 import { inProcessTransport } from '../../test/in-process-transport.ts';
-import { joinMethod, logIn, mountMethod } from '../../test/login-steps.ts';
+import {
+  joinMethod,
+  logIn,
+  loginRequest,
+  mountMethod,
+  servedMethods,
+} from '../../test/login-steps.ts';
+import { passcodeApp } from '../../test/passcode-app.ts';
 import { enrolPasskey, OWN_PASSKEYS, PASSKEY_METHODS } from '../../test/passkey-steps.ts';
 import {
   type Document,
@@ -18,7 +25,7 @@ let secondary: SysHarness;
 let secondaryRoot: string;
 beforeEach(async () => {
   const transport = inProcessTransport();
-  primary = await openSysHarness({ transport });
+  primary = await openSysHarness({ transport, authMethods: servedMethods });
   const { key } = await primary.initialize();
   secondary = await openSysHarness({ transport });
   const { rootToken: root } = await secondary.initialize();
@@ -130,6 +137,19 @@ const stay = async (mountUuid: string): Promise<void> => {
   await primary.settle('token-uses');
 };
 
+/** A login whose second factor is shown afterwards. */
+const finishLogin = async (
+  mountUuid: string,
+  methodId: string,
+  passcodeAt: (nowMs: number) => string,
+): Promise<void> => {
+  const { authJson } = await primary.sys.logins.login(loginRequest(mountUuid));
+  const { mfa_request_id } = JSON.parse(authJson).mfa_requirement;
+  const mfa_payload = { [methodId]: [passcodeAt(primary.clock.nowMs())] };
+  const body = { mfa_request_id, mfa_payload };
+  await must(primary.call('POST', 'sys/mfa/validate', { namespace: 'team', body }));
+};
+
 const useShared = async (): Promise<void> => {
   await must(
     primary.asRoot('POST', 'sys/quotas/lease-count/team', {
@@ -154,7 +174,8 @@ const useShared = async (): Promise<void> => {
   await useProvider(token);
   const { data: method } = await ask('POST', 'identity/mfa/method/totp', { issuer: 'Team' });
   const { method_id } = method;
-  await ask('POST', 'identity/mfa/method/totp/admin-generate', { method_id, entity_id });
+  const whose = { method_id, entity_id };
+  const { data: secret } = await ask('POST', 'identity/mfa/method/totp/admin-generate', whose);
   await ask('POST', 'identity/mfa/login-enforcement/people', {
     mfa_method_ids: [method_id],
     auth_method_types: ['people'],
@@ -162,6 +183,7 @@ const useShared = async (): Promise<void> => {
   await expect(logIn(primary, uuid, { passcodes: [`${method_id}:00000000`] })).rejects.toThrow(
     'the passcode is wrong',
   );
+  await finishLogin(uuid, method_id, passcodeApp(secret.url));
   await addPasskey(uuid);
   const { data: group } = await ask('POST', 'identity/group', { type: 'external' });
   await ask('POST', 'identity/group-alias', {
