@@ -215,7 +215,7 @@ export const composeGateway = (given: GatewayParts): Gateway => {
   const gateways = siblings?.gateways ?? 1;
   const { config, limits } = ownPart(given, gateways);
   const { access, services: patient } = withPatience(given, siblings);
-  const services = { ...patient, sys: withSealOfProcess(patient.sys, siblings) };
+  const services = { ...patient, sys: withSealOfProcess(patient.sys, given.access, siblings) };
   const parts = { ...given, config, access, services };
   const { clock, identity, tls, drainMs = 0 } = parts;
   const logger = parts.logger.child({ service: 'gateway' });

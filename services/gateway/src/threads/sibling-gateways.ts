@@ -69,9 +69,23 @@ export const sealThread = async (
   return { head: answer.head, body: await responseBytes(answer) };
 };
 
+/** Requests after which other threads may have to adopt keys. */
+const mayReplaceKeys = ({ path, method }: EdgeRequest['head']): boolean =>
+  method !== 'GET' && /^\/sys\/(?:storage|rotate|rekey|replication)\//.test(path);
+
+/** Resolves when all threads are as open as this one, which has answered a request that may have replaced the keys. */
+const awaitSiblings = async (access: Access, siblings: SiblingGateways): Promise<void> => {
+  for (let tries = 1; tries < TRIES; tries += 1) {
+    const own = await isOpen(access);
+    if ((await siblings.areOpen()).every((other) => other === own)) return;
+    await pause(TRY_EVERY_MS);
+  }
+};
+
 /** sys, whose seal is closed and opened in all threads together. */
 export const withSealOfProcess = (
   sys: EdgeService,
+  access: Access,
   siblings: SiblingGateways | undefined,
 ): EdgeService =>
   siblings === undefined
@@ -80,7 +94,11 @@ export const withSealOfProcess = (
         ...sys,
         handle: async (request) => {
           const { head } = request;
-          if (!isAboutSeal(head)) return sys.handle(request);
+          if (!isAboutSeal(head)) {
+            const answer = await sys.handle(request);
+            if (mayReplaceKeys(head)) await awaitSiblings(access, siblings);
+            return answer;
+          }
           const body = await request.body.bytes(LONGEST_BODY_BYTES);
           const own = await sys.handle({ ...request, body: bufferedBody(body) });
           // A refused request changed no seal, and would be refused everywhere.
