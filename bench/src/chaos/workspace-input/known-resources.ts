@@ -50,8 +50,14 @@ export class KnownResources {
   readonly #ids = new Map<string, string[]>();
   readonly #addresses: string[] = [];
   readonly #workspaceNames: string[] = [];
+  readonly #hidden: readonly string[];
   /** The organization that most requests concern. */
   organization = '';
+
+  /** @param hidden ids that no request may name, because whoever sends the requests needs these resources */
+  constructor(hidden: readonly string[] = []) {
+    this.#hidden = hidden;
+  }
 
   #keep(list: string[], value: string): void {
     if (list.includes(value)) return;
@@ -77,7 +83,7 @@ export class KnownResources {
   #add(resource: unknown): void {
     if (!isObject(resource) || typeof resource.id !== 'string') return;
     const { id, type, attributes, relationships } = resource;
-    if (typeof type !== 'string') return;
+    if (typeof type !== 'string' || this.#hidden.includes(id)) return;
     const ids = this.#ids.get(type) ?? [];
     this.#ids.set(type, ids);
     this.#keep(ids, id);

@@ -163,12 +163,14 @@ const inputsOf = (routes: readonly ApiRoute[], known: KnownResources): fc.Arbitr
 
 const run = async (service: InProcessWorkspaces, context: ChaosContext): Promise<ChaosReport> => {
   const routes = await loadRoutes(service);
+  // An administrator who removed his own account or token could not prepare the next block.
+  const { id, tokenId } = service.admin;
   let known = new KnownResources();
   let organizations = 0;
   const callers: Callers = { admin: service.admin, agent: undefined, run: undefined };
   const { broken, figures } = await tryInputs<Input>(context, {
     begin: async () => {
-      known = new KnownResources();
+      known = new KnownResources([id, tokenId]);
       await prepare(service, known, callers, ++organizations);
       return inputsOf(routes, known);
     },
