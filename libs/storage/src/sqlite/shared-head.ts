@@ -10,11 +10,13 @@ export type StoreMemory = SharedArrayBuffer;
 /** Indexes of `#state`. */
 const TAKEN = 0;
 const WAITING = 1;
-/** Number of turns that have ended. */
+/** Number of turns that have been ended. */
 const TURN = 2;
-const FAULTS = 3;
-const LOST = 4;
-const STATES = 5;
+/** Number of turns after which the next one could be taken. */
+const WAKES = 3;
+const FAULTS = 4;
+const LOST = 5;
+const STATES = 6;
 
 /** Turns of one thread in a row while others wait. */
 const MAX_REPEATS = 4;
@@ -85,9 +87,8 @@ export class SharedHead {
    */
   async inTurn<T>(work: (turn: number) => Promise<T>): Promise<T> {
     const state = this.#state;
-    const mayGoOn = Atomics.load(state, WAITING) === 0 || this.#repeats < MAX_REPEATS;
-    if (!mayGoOn || Atomics.compareExchange(state, TAKEN, 0, 1) !== 0)
-      await this.#takeLater(mayGoOn);
+    if (this.#repeats >= MAX_REPEATS) await this.#letOthersGo();
+    if (!this.#take()) await this.#takeLater();
     this.#repeats = Atomics.load(state, WAITING) === 0 ? 0 : this.#repeats + 1;
     const turn = Atomics.load(state, TURN);
     try {
@@ -99,22 +100,40 @@ export class SharedHead {
 
   /** Ends a turn, unless it has been ended. @param turn its number, which `inTurn` gives */
   endTurn(turn: number): void {
-    if (Atomics.compareExchange(this.#state, TURN, turn, turn + 1) !== turn) return;
-    Atomics.store(this.#state, TAKEN, 0);
-    Atomics.notify(this.#state, TURN);
+    const state = this.#state;
+    if (Atomics.compareExchange(state, TURN, turn, turn + 1) !== turn) return;
+    Atomics.store(state, TAKEN, 0);
+    // Only now, so that whoever has seen this number also sees that the turn is free.
+    Atomics.add(state, WAKES, 1);
+    Atomics.notify(state, WAKES);
   }
 
-  /** @param isFree whether the turn may be taken at once, if nobody has it now */
-  async #takeLater(isFree: boolean): Promise<void> {
-    const state = this.#state;
-    Atomics.add(state, WAITING, 1);
-    for (let mayTake = isFree; ; mayTake = true) {
-      const turn = Atomics.load(state, TURN);
-      if (mayTake && Atomics.compareExchange(state, TAKEN, 0, 1) === 0) break;
-      await Atomics.waitAsync(state, TURN, turn).value;
-    }
-    Atomics.sub(state, WAITING, 1);
+  #take(): boolean {
+    return Atomics.compareExchange(this.#state, TAKEN, 0, 1) === 0;
+  }
+
+  async #takeLater(): Promise<void> {
+    Atomics.add(this.#state, WAITING, 1);
+    for (let seen = this.#wakes; !this.#take(); seen = this.#wakes) await this.#wakeAfter(seen);
+    Atomics.sub(this.#state, WAITING, 1);
     this.#repeats = 0;
+  }
+
+  /** Resolves after the turn of another thread, if one waits, without counting as one that waits. */
+  async #letOthersGo(): Promise<void> {
+    this.#repeats = 0;
+    const seen = this.#wakes;
+    // Whoever waits now takes a turn, and its end is counted after `seen`.
+    if (Atomics.load(this.#state, WAITING) > 0) await this.#wakeAfter(seen);
+  }
+
+  get #wakes(): number {
+    return Atomics.load(this.#state, WAKES);
+  }
+
+  /** Resolves when the ends of turns are no longer as many as `seen`, which was read before the turn was tried. */
+  async #wakeAfter(seen: number): Promise<void> {
+    await Atomics.waitAsync(this.#state, WAKES, seen).value;
   }
 
   /**

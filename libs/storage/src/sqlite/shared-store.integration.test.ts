@@ -1,7 +1,9 @@
 /** Threads that have one SQLite file open learn more from each other than its records. */
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor } from '../barrier/open-barrier.ts';
 import { halfWords, halves, ROOT_KEY, wordsOf } from '../crash/crash-records.ts';
@@ -9,6 +11,7 @@ import type { Store } from '../store.ts';
 import { StoreFaults } from '../store-faults.ts';
 import { createStoreMemory, SharedHead } from './shared-head.ts';
 import { joinSqliteStore, openSqliteStore } from './sqlite-store.ts';
+import type { TurnsData } from './turns-thread.ts';
 
 let folder: TemporaryDirectory;
 beforeEach(async () => {
@@ -115,4 +118,45 @@ test('threads take turns in the order in which they asked', async () => {
   both.resolve();
   await all;
   expect(order).toEqual([0, 1, 0, 2, 1]);
+});
+
+test('a turn that ends while another thread prepares to wait for it wakes that thread', async () => {
+  const given = memory();
+  const [first, second] = [new SharedHead(given, true), new SharedHead(given, true)];
+  const hasEnded = Promise.withResolvers<void>();
+  let waiting: Promise<void> | undefined;
+  const { store, waitAsync } = Atomics;
+  const waitsLater: typeof waitAsync = (array: never, index: number, value: never) => ({
+    async: true,
+    value: hasEnded.promise.then(async () => {
+      const { value: outcome } = waitAsync(array, index, value);
+      return (await outcome) === 'timed-out' ? 'timed-out' : 'ok';
+    }),
+  });
+  const storesLater = ((array: Int32Array, index: number, value: number) => {
+    waiting = second.inTurn(async () => undefined);
+    return store(array, index, value);
+  }) as typeof store;
+  vi.spyOn(Atomics, 'waitAsync').mockImplementationOnce(waitsLater);
+  vi.spyOn(Atomics, 'store').mockImplementationOnce(storesLater);
+  try {
+    await first.inTurn(async () => undefined);
+    hasEnded.resolve();
+    await waiting;
+    expect(waiting).toBeDefined();
+  } finally {
+    vi.restoreAllMocks();
+  }
+});
+
+test('turns of several threads exclude each other, and none is left waiting', async () => {
+  const head = memory();
+  const counter = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const [threads, turns] = [4, 3000];
+  const workers = Array.from({ length: threads }, () => {
+    const workerData: TurnsData = { head, counter, turns };
+    return new Worker(new URL('./turns-thread.ts', import.meta.url), { workerData });
+  });
+  await Promise.all(workers.map((worker) => once(worker, 'exit')));
+  expect(new Int32Array(counter)[0]).toBe(threads * turns);
 });
