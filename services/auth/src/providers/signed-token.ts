@@ -23,8 +23,14 @@ const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text: `error validating token: ${text}` });
 };
 
-// Loaded by the first login that needs it.
-const loadJose = () => import('jose');
+const importJose = () => import('jose');
+let jose: ReturnType<typeof importJose> | undefined;
+
+/** Loads the library at the first login that needs it; another `import()` would look it up again each time. */
+const loadJose = (): ReturnType<typeof importJose> => {
+  jose ??= importJose();
+  return jose;
+};
 
 const readHead = async (token: string, algorithms: readonly string[]): Promise<SignatureHead> => {
   const { decodeProtectedHeader } = await loadJose();
