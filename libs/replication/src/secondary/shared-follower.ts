@@ -34,20 +34,30 @@ export interface SharedFollowerOptions {
 
 export class SharedFollower {
   readonly #options: SharedFollowerOptions;
-  /** Aborts when this replica is no longer elected; undefined while it is not elected. */
-  #elected: AbortSignal | undefined;
+  /** Undefined while this replica is not elected. `signal` aborts when it no longer is. */
+  #elected: { readonly fence: Fence; readonly signal: AbortSignal } | undefined;
   /** The newest request that was carried out. */
   #handled = '';
+  /** The facts of the newest report to the other replicas. */
+  #reported = '';
+  /** Settles when no report is being written. */
+  #reporting: Promise<void> = Promise.resolve();
   #changed = Promise.withResolvers<void>();
 
   constructor(options: SharedFollowerOptions) {
     this.#options = options;
   }
 
-  /** Status of the elected replica, whichever that is. */
+  /** Status of the elected replica, whichever that is. No replica answers with an earlier one afterwards. */
   async status(): Promise<SecondaryStatus> {
     const { own, records, clock, heartbeatIntervalMs } = this.#options;
-    const shared = this.#elected === undefined ? await records.findStatus() : undefined;
+    if (this.#elected !== undefined) {
+      const status = own.status();
+      // A status that cannot be written is the best there is.
+      await this.#report(this.#elected.fence).catch(() => undefined);
+      return status;
+    }
+    const shared = await records.findStatus();
     if (shared === undefined) return own.status();
     const { status, writtenAtMs } = shared;
     const isSilent = clock.nowMs() - writtenAtMs > SILENT_AFTER_HEARTBEATS * heartbeatIntervalMs;
@@ -79,7 +89,7 @@ export class SharedFollower {
   /** Resolves once the elected replica has made these records the primary's. */
   async repair(suspects: Difference): Promise<void> {
     const { own, records, clock } = this.#options;
-    if (this.#elected !== undefined) return own.repair(suspects, this.#elected);
+    if (this.#elected !== undefined) return own.repair(suspects, this.#elected.signal);
     const id = await this.#request(true, suspects);
     while ((await records.findStatus())?.handled !== id && own.status().state !== 'shutdown')
       await pause(clock, POLL_MS, NEVER);
@@ -95,7 +105,8 @@ export class SharedFollower {
   async runElected(fence: Fence, signal: AbortSignal): Promise<void> {
     const { records, own } = this.#options;
     this.#handled = (await records.findStatus().catch(() => undefined))?.handled ?? '';
-    this.#elected = signal;
+    this.#reported = '';
+    this.#elected = { fence, signal };
     const stop = own.onChange(() => this.#changed.resolve());
     const raise = (): void => this.#changed.resolve();
     signal.addEventListener('abort', raise, { once: true });
@@ -109,33 +120,42 @@ export class SharedFollower {
 
   /** Reports each change of the state, and each heartbeat, answered or not. */
   async #reportStatus(fence: Fence, signal: AbortSignal): Promise<void> {
-    const { records, own, clock, heartbeatIntervalMs } = this.#options;
-    let reported = '';
     while (!signal.aborted) {
       this.#changed = Promise.withResolvers();
-      const status = own.status();
-      const handled = this.#handled;
-      const { mode, state, connectionState, refusal, heartbeat, resync } = status;
-      const beat = Math.floor(clock.nowMs() / heartbeatIntervalMs);
-      const news = [
-        mode,
-        state,
-        connectionState,
-        refusal,
-        heartbeat?.atMs,
-        resync.bytes,
-        handled,
-        beat,
-      ].join();
-      if (news === reported) await this.#changed.promise;
-      else
-        await records.saveStatus({ status, writtenAtMs: clock.nowMs(), handled }, fence).then(
-          () => {
-            reported = news;
-          },
-          () => pause(clock, POLL_MS, signal),
-        );
+      const changed = this.#changed.promise;
+      await this.#report(fence).then(
+        () => changed,
+        () => pause(this.#options.clock, POLL_MS, signal),
+      );
     }
+  }
+
+  /** Writes the status for the other replicas unless it is what they know; one report after the other. */
+  #report(fence: Fence): Promise<void> {
+    const reporting = this.#reporting.then(() => this.#reportNews(fence));
+    this.#reporting = reporting.catch(() => undefined);
+    return reporting;
+  }
+
+  async #reportNews(fence: Fence): Promise<void> {
+    const { records, own, clock, heartbeatIntervalMs } = this.#options;
+    const status = own.status();
+    const handled = this.#handled;
+    const { mode, state, connectionState, refusal, heartbeat, resync } = status;
+    const beat = Math.floor(clock.nowMs() / heartbeatIntervalMs);
+    const news = [
+      mode,
+      state,
+      connectionState,
+      refusal,
+      heartbeat?.atMs,
+      resync.bytes,
+      handled,
+      beat,
+    ].join();
+    if (news === this.#reported) return;
+    await records.saveStatus({ status, writtenAtMs: clock.nowMs(), handled }, fence);
+    this.#reported = news;
   }
 
   async #handleRequests(signal: AbortSignal): Promise<void> {
