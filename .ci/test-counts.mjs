@@ -8,7 +8,7 @@
  *                          failed    a test that failed and did not pass when it was repeated, or a file as a whole
  *                        The latter two are followed by the first error with its causes and places, and the last
  *                        lines that the servers of the test have logged.
- *   names RUN [REPEAT]   the same without those left out for a known reason, each with the first line of its error
+ *   names RUN [REPEAT]   the same without those left out for a known reason, each with the first lines of its error
  *   times RUN            the CPU seconds of tests by folder and layer, and of the twenty files that used most, each with
  *                        the seconds from its beginning to its end
  *   counts RUN [REPEAT]  tests that passed, failed and were left out for a known reason
@@ -38,7 +38,7 @@ const REASONS = [
 ];
 
 /** Limits of the report on one test that failed. */
-const MAX_ERROR_LINES = 100;
+const MAX_ERROR_LINES = { lists: 100, names: 30 };
 const MAX_LINE_LENGTH = 500;
 
 const reasonOf = (test) =>
@@ -88,7 +88,6 @@ if (wanted === 'times') {
 }
 
 if (wanted === 'lists' || wanted === 'names') {
-  const maxErrorLines = wanted === 'lists' ? MAX_ERROR_LINES : 1;
   const list = (heading, text, error, childLogs = []) => {
     console.log(`${heading.padEnd(9)} ${text}`);
     const print = (lines, indent) => {
@@ -96,7 +95,7 @@ if (wanted === 'lists' || wanted === 'names') {
         console.log(`${' '.repeat(indent)}${line.slice(0, MAX_LINE_LENGTH)}`);
     };
     if (error !== '')
-      print(stripVTControlCharacters(error).split('\n').slice(0, maxErrorLines), 10);
+      print(stripVTControlCharacters(error).split('\n').slice(0, MAX_ERROR_LINES[wanted]), 10);
     for (const { child, lines } of wanted === 'lists' ? childLogs : []) {
       print([`the log of ${child}`], 10);
       print(lines, 12);

@@ -92,10 +92,11 @@ test('a test that is skipped without a reason has failed', () => {
   ]);
 });
 
-test('the names of what failed come with the first line of the error alone', () => {
+test('the names of what failed come with the first 30 lines of the error', () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, line) => `in ${line}`);
   const run: Run = {
     ...UNSTABLE,
-    'c.test.ts': { failed: 'no such module\nin c', tests: {} },
+    'c.test.ts': { failed: ['no such module', ...lines(40)].join('\n'), tests: {} },
     'd.test.ts': { tests: { seven: 'skipped' } },
   };
   expect(judge('names', run, REPEATED)).toEqual([
@@ -106,6 +107,7 @@ test('the names of what failed come with the first line of the error alone', () 
     '          Error: not five',
     'failed    c.test.ts, as a whole',
     '          no such module',
+    ...lines(29).map((line) => `          ${line}`),
   ]);
 });
 
