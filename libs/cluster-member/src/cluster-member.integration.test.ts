@@ -117,6 +117,36 @@ test('roles are applied when the member acts on all of them, and not while it ac
   await store.close();
 });
 
+test('a report waits until the replica takes up the role, and not for long', async () => {
+  await using folder = await temporaryDirectory();
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file: `${folder.path}/store.db`, barrier });
+  const rootKey = Buffer.alloc(32, 1);
+  await openBarrierFor(store, barrier, rootKey);
+  const clock = new ManualClock();
+  const { member, rpc } = composeServiceReplication(
+    { store, barrier, leases: new InProcessLeaseStore(), clock },
+    { service: 'pki', logger: createLogger({ name: 'test', level: 'silent' }) },
+  );
+  const seen: string[] = [];
+  const ask = () =>
+    rpc.report({ kind: 'performance', measure: false }).then(() => seen.push('reported'));
+  const early = ask();
+  // Enough commits to answer a report that does not wait.
+  for (let times = 0; times < 20; times += 1)
+    await store.transact((tx) => tx.write('node/other', Buffer.from(`${times}`)));
+  seen.push('follows');
+  await member.follow([orphan('first')], rootKey);
+  await early;
+  await member.stop();
+  const late = ask();
+  seen.push('the time is over');
+  clock.advance(2000);
+  await late;
+  expect(seen).toEqual(['follows', 'reported', 'the time is over', 'reported']);
+  await store.close();
+});
+
 test('a cluster demoted in one set writes no canary for the other', async () => {
   await using folder = await temporaryDirectory();
   const barrier = createBarrier();

@@ -62,6 +62,8 @@ interface Running {
 const PUBLISHED_WITHIN_MS = 10_000;
 /** Maximum wait for the other replicas, longer than the lease of a killed replica. */
 const TAKEN_UP_WITHIN_MS = 12_000;
+/** How long a report waits for this replica to take up its roles. */
+const REPORTED_WITHIN_MS = 2000;
 const PUBLISHED_POLL_MS = 20;
 
 const LEASE_TTL_MS = 15_000;
@@ -319,30 +321,48 @@ export class ReplicationMember {
     return this.#options.transport !== NO_TRANSPORT;
   }
 
+  /** The run of a role that the cluster has. Waits a moment until this replica takes it up, as others may have done. */
+  async settledRunOf(kind: ReplicationKind): Promise<PrimaryRun | SecondaryRun | undefined> {
+    const isKnown = () => this.roleOf(kind) !== undefined;
+    await this.#within(REPORTED_WITHIN_MS, (late) => this.#untilSettled(late, isKnown));
+    return this.runOf(kind);
+  }
+
   /**
    * Waits until all running replicas of this service act on these roles and no longer on earlier ones.
    * @param generations of the roles at one moment; "" if there is no role of this kind
    * @returns false after the time limit
    */
-  async waitForRoles(generations: Readonly<Record<ReplicationKind, string>>): Promise<boolean> {
-    const { clock } = this.#options;
+  waitForRoles(generations: Readonly<Record<ReplicationKind, string>>): Promise<boolean> {
+    return this.#within(TAKEN_UP_WITHIN_MS, async (late) => {
+      const isSettled = await this.#untilSettled(late, () => this.#actsOn(generations));
+      return isSettled && (await this.#othersApply(late));
+    });
+  }
+
+  /** @param work is given a signal that aborts after the time limit */
+  async #within<T>(limitMs: number, work: (late: AbortSignal) => Promise<T>): Promise<T> {
     const deadline = new AbortController();
     const late = new AbortController();
-    const givenUp = pause(clock, TAKEN_UP_WITHIN_MS, deadline.signal).then(() => {
-      late.abort();
-      return true;
-    });
+    const givenUp = pause(this.#options.clock, limitMs, deadline.signal).then(() => late.abort());
     try {
-      for (;;) {
-        const settled = this.#settled.promise;
-        if (this.#isSettled && this.#actsOn(generations))
-          return await this.#othersApply(late.signal);
-        if ((await Promise.race([givenUp, settled])) === true) return false;
-      }
+      return await work(late.signal);
     } finally {
       deadline.abort();
       await givenUp;
     }
+  }
+
+  /** Waits until the runs follow the roles, and the roles are wanted. @returns false if it is late before */
+  async #untilSettled(late: AbortSignal, areWanted: () => boolean): Promise<boolean> {
+    const isLate = Promise.withResolvers<void>();
+    late.addEventListener('abort', () => isLate.resolve(), { once: true });
+    while (!late.aborted) {
+      const settled = this.#settled.promise;
+      if (this.#isSettled && areWanted()) return true;
+      await Promise.race([isLate.promise, settled]);
+    }
+    return false;
   }
 
   #actsOn(generations: Readonly<Record<ReplicationKind, string>>): boolean {

@@ -177,7 +177,7 @@ export const replicationMemberRpc = (
   return {
     report: async ({ kind: given, measure }) => {
       const kind = parseKind(given);
-      const run = member.runOf(kind);
+      const run = await member.settledRunOf(kind);
       const roots = await store.merkle.roots();
       const upkeep = await loadUpkeep(store);
       return {
