@@ -165,3 +165,12 @@ test('no class is a text, and every element that has a component is drawn by it'
     });
   expect(bare).toEqual([]);
 });
+
+test('no block of a long log looks at all blocks before it', () => {
+  const selectors = styles.flatMap((file) =>
+    rulesOf(sourceOf(file)).flatMap((rule) => rule.selectors),
+  );
+  const looking = selectors.filter((one) => /:has\(.*~/.test(one));
+  expect(looking.length).toBeGreaterThan(0);
+  expect(looking.filter((one) => !one.endsWith('~ :not([data-block])'))).toEqual([]);
+});

@@ -58,6 +58,7 @@ export const LogView = (props: { label: string; phaseId: string; url: string | u
         {blocks.map((block, at) => (
           <Lines
             key={`${at}`}
+            data-block
             className={classes(styles['block'], at === blocks.length - 1 && styles['last'])}
           >
             {block}
