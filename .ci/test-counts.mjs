@@ -29,12 +29,6 @@ const REASONS = [
     applies: process.getuid?.() !== 0,
     names: /^the built-in runner executes (two phases at once|runs under users)|the Debian package/,
   },
-  {
-    reason: 'the field is set when the client is created, and no update has it',
-    applies: true,
-    names:
-      /^(the field|a text that is returned) (private-key|service-provider|http-url|api-url) of OAuth clients/,
-  },
 ];
 
 /** Limits of the report on one test that failed. */
