@@ -264,9 +264,10 @@ export const resolveAccess = async (
   try {
     return await resolveOnce(context, request);
   } catch (error) {
-    if (!isSealed(error) || seal.isSealed) throw error;
-    // Another replica has replaced the records by those of a copy, which the seal of this one has not noticed yet.
+    if (!isSealed(error)) throw error;
+    // Another replica may have replaced the records by those of a copy, which the seal of this one has not noticed yet.
     await seal.followRestoration();
+    if (seal.isSealed) throw error;
     return resolveOnce(context, request);
   }
 };

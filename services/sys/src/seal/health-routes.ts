@@ -138,7 +138,7 @@ const LEADER = {
 export const healthRoutes = (options: HealthRouteOptions): Route[] => {
   const { seal, build, clock } = options;
   const health = async (overrides: HealthOverrides, head: RequestHead) => {
-    const { initialized, sealed, cluster } = await seal.status();
+    const { initialized, sealed, cluster } = await seal.lastingStatus();
     const modes = sealed ? UNKNOWN : await options.replicationModes();
     const isSuperseded = !sealed && (await options.isSuperseded());
     const isDrSecondary = modes.dr === 'secondary' || modes.dr === 'bootstrapping';

@@ -172,6 +172,29 @@ describe('two replicas on one database', () => {
     expect((await second.call('GET', 'sys/policies/acl/p', { token })).status).toBe(200);
   });
 
+  test('a static seal that follows the other replica is never reported as sealed', async () => {
+    const { first, second, rootToken: token } = await openReplicas('followed', 'static');
+    const { serviceKey } = await untilKeyIsNot(second, new Uint8Array());
+    for (const name of ['first', 'second'])
+      await writeFile(
+        join(folder.path, name, 'unseal.key.next'),
+        Buffer.alloc(32, 2).toString('base64'),
+      );
+    let hasFollowed = false;
+    const reported: unknown[] = [];
+    const watched = (async () => {
+      while (!hasFollowed) reported.push((await second.call('GET', 'sys/seal-status')).body.sealed);
+    })();
+    const followed = (async () => {
+      for (let { sealed, serviceKey: key } = await untilKeyIsNot(second, serviceKey); sealed; )
+        ({ sealed, serviceKey: key } = await untilKeyIsNot(second, key));
+      hasFollowed = true;
+    })();
+    expect((await first.call('POST', 'sys/rotate/unseal-key', { token })).status).toBe(204);
+    await Promise.all([followed, watched]);
+    expect(new Set(reported)).toEqual(new Set([false]));
+  });
+
   test('a rekey on one of them seals the other, which the new shares open', async () => {
     const { first, second, key, rootToken: token } = await openReplicas('shamir', 'shamir');
     const { serviceKey } = await untilKeyIsNot(second, new Uint8Array());

@@ -73,7 +73,7 @@ const INITIALIZED = {
 
 export const sealRoutes = ({ seal, build, initialize }: SealRouteOptions): Route[] => {
   const status = async ({ dialect }: OperationContext<unknown>) =>
-    topLevel(toSealStatus(await seal.status(), build, dialect));
+    topLevel(toSealStatus(await seal.lastingStatus(), build, dialect));
   return [
     ...secretsRoutes({
       path: '/sys/init',

@@ -124,6 +124,8 @@ export class Seal {
   #nonce = '';
   /** The last replacement of the key file; one after the other, so that file and record have the same key. */
   #adopting: Promise<unknown> = Promise.resolve();
+  /** Settles when a static seal that follows another replica is open again. */
+  #reopening: Promise<unknown> = Promise.resolve();
   readonly #listeners = new Set<() => void>();
 
   constructor({ store, barrier, keyFile, rootKeyUse, logger }: SealOptions) {
@@ -169,6 +171,12 @@ export class Seal {
     const fingerprints = learnedFingerprints(record, proven);
     if (fingerprints.length === record.fingerprints?.length) return;
     sealRecords.write(tx, { ...record, fingerprints });
+  }
+
+  /** The status for clients: a seal that is being opened again with its key file does not count as sealed. */
+  async lastingStatus(): Promise<SealStatus> {
+    await this.#reopening;
+    return this.status();
   }
 
   async status(): Promise<SealStatus> {
@@ -394,8 +402,7 @@ export class Seal {
       await refreshBarrier(this.#store, this.#barrier);
     } catch (error) {
       if (!hasCode(error, 'barrier.wrong_root_key')) throw error;
-      this.#close();
-      await this.openWithKeyFile();
+      await this.#reopen();
     }
   }
 
@@ -414,14 +421,22 @@ export class Seal {
    * keys. A static seal is opened again if its key file is that of the copy.
    */
   async followRestoration(): Promise<void> {
+    await this.#reopening;
     if (this.isSealed || (await loadRestoration(this.#store))?.id === this.#restorationId) return;
     this.#forgetShares();
-    this.#close();
     try {
-      await this.openWithKeyFile();
+      await this.#reopen();
     } catch (error) {
       if (!hasCode(error, 'sys.wrong_unseal_key')) throw error;
     }
+  }
+
+  /** Forgets the keys, and opens a static seal with those that its key file opens. */
+  #reopen(): Promise<void> {
+    this.#close();
+    const opened = this.openWithKeyFile();
+    this.#reopening = opened.catch(() => undefined);
+    return opened;
   }
 
   #close(): void {
