@@ -79,6 +79,13 @@ const signOut = async (page: Page): Promise<void> => {
 const signIn = (page: Page): Promise<void> =>
   page.getByRole('button', { name: 'Continue with a passkey' }).click();
 
+const formsOf = (page: Page): Promise<readonly (string | null)[]> =>
+  page
+    .locator('main form')
+    .evaluateAll((forms: { ariaLabel: string | null }[]) =>
+      forms.map(({ ariaLabel }) => ariaLabel),
+    );
+
 beforeAll(async () => {
   await site.workspaces(
     'PATCH',
@@ -110,6 +117,8 @@ describe('a passkey of an account', { timeout: PATIENCE_MS }, () => {
     expect(await ownName(page)).toBe('ada');
     // It is the only way in, and a further one is confirmed by it.
     await page.goto(`${publicUrl}/app/settings/account`);
+    await page.getByText('The account has none.').waitFor();
+    expect(await formsOf(page)).toEqual([]);
     await page.getByRole('button', { name: 'Remove first passkey' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('the passkey is the only way in which you sign in').waitFor();
@@ -172,4 +181,15 @@ describe('a passkey of an account', { timeout: PATIENCE_MS }, () => {
     await signIn(page);
     await page.getByText('the passkey is not accepted').waitFor();
   });
+});
+
+test('an API token is offered no change of an account that takes a sign-in', async () => {
+  const { page, problems } = await site.openSignedIn('/app/settings/account');
+  await page.getByText('You use an API token.').waitFor();
+  await page.getByText('You have no passkey yet.').waitFor();
+  const buttons = await page.locator('main').getByRole('button').allInnerTexts();
+  expect(buttons).toEqual(['Commands', 'End all sessions']);
+  expect(await formsOf(page)).toEqual([]);
+  expect(await faultsInVariants(page, 'account with an API token')).toEqual({});
+  expect(problems).toEqual([]);
 });

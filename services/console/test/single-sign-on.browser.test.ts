@@ -72,6 +72,9 @@ describe('single sign-on', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor();
     await page.getByText('(this session)').waitFor();
     expect(await ownName(page)).toBe('grace');
+    // The account has no password that could confirm anything.
+    await page.getByRole('button', { name: 'Change the mail address' }).waitFor();
+    expect(await page.locator('main form').count()).toBe(0);
     // Neither the code nor the state stays in the address.
     expect(new URL(page.url()).search).toBe('');
     const ended = page.waitForResponse(/account\/session$/);

@@ -2,6 +2,7 @@
 import { useDocument } from '../api/queries.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import type { OneDocument } from '../api/workspaces-api.ts';
+import { Callout } from '../components/callout.tsx';
 import { Commands, workspacesCurl } from '../components/commands.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Page } from '../components/page.tsx';
@@ -13,28 +14,56 @@ import { PasswordCard } from './password-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 import { TwoFactorCard } from './two-factor-card.tsx';
 
+type Methods = ResourceAttributes['sign-in-methods'];
+
+/** The parts of the account. A session is offered nothing that the server would refuse. */
+const OwnCards = (props: {
+  account: ResourceAttributes['users'];
+  methods: Methods | undefined;
+}) => {
+  const { account, methods } = props;
+  const { permissions, 'two-factor': twoFactor } = account;
+  const hasPasskeys = methods?.passkey === true;
+  const hasPasswords = methods?.password === true;
+  const signsIn = hasPasswords || hasPasskeys || typeof methods?.['single-sign-on'] === 'string';
+  const isSignedIn = permissions['can-change-passkeys'] === true;
+  const mayChangeFactor = permissions['can-change-two-factor'] === true;
+  return (
+    <>
+      {signsIn && !isSignedIn && (
+        <Callout role="note">
+          You use an API token. To change the mail address, two-factor authentication or passkeys,
+          sign in as the person of the account.
+        </Callout>
+      )}
+      {signsIn && <MailAddressCard account={account} hasPasskeys={hasPasskeys} />}
+      {hasPasswords && (
+        <PasswordCard
+          username={account.username}
+          hasPassword={permissions['can-change-password'] === true}
+          hasReset={methods['password-reset']}
+        />
+      )}
+      {hasPasswords && (mayChangeFactor || twoFactor?.enabled === true) && (
+        <TwoFactorCard mayChange={mayChangeFactor} />
+      )}
+      {hasPasskeys && <PasskeysCard mayChange={isSignedIn} />}
+      <SessionsCard isSignedIn={isSignedIn} />
+    </>
+  );
+};
+
 export const AccountPage = () => {
   const query = useDocument<OneDocument<ResourceAttributes['users']>>('account/details');
   const methods = useAccountMethods();
-  const hasPasskeys = methods.data?.passkey === true;
-  const hasProvider = typeof methods.data?.['single-sign-on'] === 'string';
-  const signsIn = methods.data?.password === true || hasPasskeys || hasProvider;
   return (
     <Page title="Account" lead="How you sign in to the workspace API, and where you are signed in.">
       <Loaded query={query}>
-        {({ data }) => (
+        {({ data: { attributes } }) => (
           <>
-            {signsIn && !data.attributes['is-service-account'] && (
-              <MailAddressCard account={data.attributes} hasPasskeys={hasPasskeys} />
+            {!attributes['is-service-account'] && (
+              <OwnCards account={attributes} methods={methods.data} />
             )}
-            {methods.data?.password === true && !data.attributes['is-service-account'] && (
-              <>
-                <PasswordCard username={data.attributes.username} />
-                <TwoFactorCard />
-              </>
-            )}
-            {hasPasskeys && !data.attributes['is-service-account'] && <PasskeysCard />}
-            {!data.attributes['is-service-account'] && <SessionsCard />}
             <OwnTokensCard />
           </>
         )}

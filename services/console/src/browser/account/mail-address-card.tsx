@@ -20,43 +20,48 @@ const confirmation = async (): Promise<object> => {
   return question === null ? {} : { confirmation: await presentPasskey(question) };
 };
 
-export const MailAddressCard = (props: {
-  account: Pick<ResourceAttributes['users'], 'email' | 'unconfirmed-email'>;
-  /** Whether people sign in to the site with passkeys. */
-  hasPasskeys: boolean;
-}) => {
-  const { email = '', 'unconfirmed-email': waiting } = props.account;
+const ChangeAddress = ({ hasPasskeys }: { hasPasskeys: boolean }) => {
   const change = async (address: string, password: string): Promise<void> => {
-    const byPasskey = password === '' && props.hasPasskeys ? await confirmation() : {};
+    const byPasskey = password === '' && hasPasskeys ? await confirmation() : {};
     const proof = password === '' ? byPasskey : { 'current-password': password };
     await callWorkspaces('PATCH', PATH, { body: bodyOf({ email: address, ...proof }) });
   };
   return (
+    <ActionButton
+      label="Change"
+      name="Change the mail address"
+      title="Change the mail address"
+      confirm="Change it"
+      act={({ text }) => change(text('email').trim(), text('password'))}
+      commands={[workspacesCurl('PATCH', PATH, bodyOf({ email: '…' }))]}
+    >
+      <p>
+        The new address counts once the link is followed that is sent to it, within 7 days. The
+        present one gets a mail as well.
+      </p>
+      <Label>
+        New mail address
+        <Input name="email" type="email" required maxLength={255} autoComplete="email" />
+      </Label>
+      <Label>
+        Your password (empty, if you have none)
+        <Input name="password" type="password" autoComplete="current-password" />
+      </Label>
+    </ActionButton>
+  );
+};
+
+export const MailAddressCard = (props: {
+  account: Pick<ResourceAttributes['users'], 'email' | 'unconfirmed-email' | 'permissions'>;
+  /** Whether people sign in to the site with passkeys. */
+  hasPasskeys: boolean;
+}) => {
+  const { email = '', 'unconfirmed-email': waiting, permissions } = props.account;
+  const mayChange = permissions['can-change-email'] === true;
+  return (
     <Card
       title="Mail address"
-      actions={
-        <ActionButton
-          label="Change"
-          name="Change the mail address"
-          title="Change the mail address"
-          confirm="Change it"
-          act={({ text }) => change(text('email').trim(), text('password'))}
-          commands={[workspacesCurl('PATCH', PATH, bodyOf({ email: '…' }))]}
-        >
-          <p>
-            The new address counts once the link is followed that is sent to it, within 7 days. The
-            present one gets a mail as well.
-          </p>
-          <Label>
-            New mail address
-            <Input name="email" type="email" required maxLength={255} autoComplete="email" />
-          </Label>
-          <Label>
-            Your password (empty, if you have none)
-            <Input name="password" type="password" autoComplete="current-password" />
-          </Label>
-        </ActionButton>
-      }
+      actions={mayChange ? <ChangeAddress hasPasskeys={props.hasPasskeys} /> : undefined}
     >
       <p>
         {email}

@@ -87,10 +87,10 @@ const RenamePasskey = ({ id, attributes: { name } }: Resource<Passkey>) => (
   </ActionButton>
 );
 
-const PasskeyTable = ({ passkeys }: { passkeys: readonly Resource<Passkey>[] }) => (
+const PasskeyTable = (props: { passkeys: readonly Resource<Passkey>[]; mayChange: boolean }) => (
   <DataTable
     label="Passkeys"
-    rows={passkeys}
+    rows={props.passkeys}
     keyOf={({ id }) => id}
     columns={[
       { title: 'Name', isName: true, cell: ({ attributes }) => attributes.name },
@@ -108,34 +108,35 @@ const PasskeyTable = ({ passkeys }: { passkeys: readonly Resource<Passkey>[] }) 
       {
         title: 'Actions',
         isActions: true,
-        cell: (passkey) => (
-          <>
-            <RenamePasskey {...passkey} />
-            <DeleteButton
-              label="Remove"
-              what={`the passkey ${passkey.attributes.name}`}
-              name={`Remove ${passkey.attributes.name}`}
-              path={`${PATH}/${passkey.id}`}
-            >
-              It signs you in no more. Remove it from the device as well.
-            </DeleteButton>
-          </>
-        ),
+        cell: (passkey) =>
+          props.mayChange && (
+            <>
+              <RenamePasskey {...passkey} />
+              <DeleteButton
+                label="Remove"
+                what={`the passkey ${passkey.attributes.name}`}
+                name={`Remove ${passkey.attributes.name}`}
+                path={`${PATH}/${passkey.id}`}
+              >
+                It signs you in no more. Remove it from the device as well.
+              </DeleteButton>
+            </>
+          ),
       },
     ]}
   />
 );
 
-export const PasskeysCard = () => {
+export const PasskeysCard = ({ mayChange }: { mayChange: boolean }) => {
   const query = useDocument<ListDocument<Passkey>>(PATH);
   return (
-    <Card title="Passkeys" actions={<AddPasskey />}>
+    <Card title="Passkeys" actions={mayChange ? <AddPasskey /> : undefined}>
       <Loaded query={query}>
         {({ data }) =>
           data.length === 0 ? (
             <Empty>You have no passkey yet.</Empty>
           ) : (
-            <PasskeyTable passkeys={data} />
+            <PasskeyTable passkeys={data} mayChange={mayChange} />
           )
         }
       </Loaded>

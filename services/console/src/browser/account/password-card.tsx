@@ -17,8 +17,9 @@ const bodyOf = (current: string, next: string): object => ({
   },
 });
 
-/** Changes the password. A first one is set by the link of a mail. */
-export const PasswordCard = ({ username }: { username: string }) => {
+const MAIL_LINK = <PageLink to="/app/new-password">the link of a mail</PageLink>;
+
+const ChangePassword = ({ username, hasReset }: { username: string; hasReset: boolean }) => {
   const action = useAction(
     ({ current, next }: { current: string; next: string }) =>
       callWorkspaces('PATCH', 'account/password', { body: bodyOf(current, next) }),
@@ -32,36 +33,53 @@ export const PasswordCard = ({ username }: { username: string }) => {
     event.currentTarget.reset();
   };
   return (
+    <form onSubmit={submit} aria-label="Change the password">
+      {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
+      <Input type="hidden" name="username" autoComplete="username" value={username} readOnly />
+      <Pair>
+        <Label>
+          Current password
+          <Input name="current" type="password" autoComplete="current-password" required />
+        </Label>
+        <Label>
+          New password
+          <Input
+            name="next"
+            type="password"
+            autoComplete="new-password"
+            minLength={12}
+            maxLength={1024}
+            required
+          />
+        </Label>
+      </Pair>
+      <Hint>
+        At least 12 characters.{hasReset && <> A forgotten one is replaced by {MAIL_LINK}.</>}
+      </Hint>
+      <Button type="submit" look="primary" disabled={action.isPending}>
+        Change password
+      </Button>
+      <Commands commands={[workspacesCurl('PATCH', 'account/password', bodyOf('…', '…'))]} />
+    </form>
+  );
+};
+
+/** Changes the password of an account that has one. A first one is set by the link of a mail. */
+export const PasswordCard = (props: {
+  username: string;
+  hasPassword: boolean;
+  /** Whether a link for a new password is sent by mail. */
+  hasReset: boolean;
+}) => {
+  const { username, hasPassword, hasReset } = props;
+  if (!hasPassword && !hasReset) return null;
+  return (
     <Card title="Password">
-      <form onSubmit={submit} aria-label="Change the password">
-        {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
-        <Input type="hidden" name="username" autoComplete="username" value={username} readOnly />
-        <Pair>
-          <Label>
-            Current password
-            <Input name="current" type="password" autoComplete="current-password" required />
-          </Label>
-          <Label>
-            New password
-            <Input
-              name="next"
-              type="password"
-              autoComplete="new-password"
-              minLength={12}
-              maxLength={1024}
-              required
-            />
-          </Label>
-        </Pair>
-        <Hint>
-          At least 12 characters. An account without a password, or whose password is forgotten,
-          gets one by <PageLink to="/app/new-password">the link of a mail</PageLink>.
-        </Hint>
-        <Button type="submit" look="primary" disabled={action.isPending}>
-          Change password
-        </Button>
-        <Commands commands={[workspacesCurl('PATCH', 'account/password', bodyOf('…', '…'))]} />
-      </form>
+      {hasPassword ? (
+        <ChangePassword username={username} hasReset={hasReset} />
+      ) : (
+        <p>The account has none. It gets one by {MAIL_LINK}.</p>
+      )}
     </Card>
   );
 };

@@ -15,7 +15,7 @@ type Session = ResourceAttributes['sessions'];
 
 const PATH = 'account/sessions';
 
-const EndSessions = () => (
+const EndSessions = ({ isSignedIn }: { isSignedIn: boolean }) => (
   <ActionButton
     label="End all sessions"
     tone="danger"
@@ -27,13 +27,16 @@ const EndSessions = () => (
     }}
     commands={[workspacesCurl('DELETE', PATH)]}
   >
-    <p>You are signed out everywhere, here too. API tokens that were made in a session stay.</p>
+    <p>
+      You are signed out everywhere{isSignedIn && ', here too'}. API tokens that were made in a
+      session stay.
+    </p>
   </ActionButton>
 );
 
 /** Where the user is signed in, with buttons that end each session. */
-export const SessionsCard = () => (
-  <Card title="Sessions" actions={<EndSessions />}>
+export const SessionsCard = ({ isSignedIn }: { isSignedIn: boolean }) => (
+  <Card title="Sessions" actions={<EndSessions isSignedIn={isSignedIn} />}>
     <PagedList<Session>
       name="sessions"
       path={PATH}

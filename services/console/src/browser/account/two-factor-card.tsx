@@ -119,66 +119,58 @@ const CodeField = () => (
   </Label>
 );
 
-const Enabled = (props: {
-  left: number;
-  onRenewed: (codes: readonly string[] | undefined) => void;
-}) => (
-  <>
-    <p>
-      It is on. {props.left} of your recovery {props.left === 1 ? 'codes is' : 'codes are'} left.
-    </p>
-    <FormActions>
-      <ActionButton
-        label="Replace recovery codes"
-        title="Replace the recovery codes?"
-        confirm="Replace them"
-        act={async ({ text }) => {
-          const { data } = await post(
-            '/actions/renew-recovery-codes',
-            factorOf(text('code').trim()),
-          );
-          props.onRenewed(data.attributes['recovery-codes']);
-        }}
-        commands={[
-          workspacesCurl('POST', `${PATH}/actions/renew-recovery-codes`, bodyOf({ passcode: '…' })),
-        ]}
-      >
-        <p>The codes that you have now open nothing any more.</p>
-        <CodeField />
-      </ActionButton>
-      <ActionButton
-        label="Turn it off"
-        title="Turn two-factor authentication off?"
-        confirm="Turn it off"
-        tone="danger"
-        act={({ text }) =>
-          post('/actions/disable', {
-            ...factorOf(text('code').trim()),
-            'current-password': text('password'),
-          })
-        }
-        onDone={() => props.onRenewed(undefined)}
-        commands={[
-          workspacesCurl(
-            'POST',
-            `${PATH}/actions/disable`,
-            bodyOf({ 'current-password': '…', passcode: '…' }),
-          ),
-        ]}
-      >
-        <p>Your password alone signs in then. Organizations that require it keep you out.</p>
-        <Label>
-          Password of your account
-          <Input name="password" type="password" autoComplete="current-password" required />
-        </Label>
-        <CodeField />
-      </ActionButton>
-    </FormActions>
-  </>
+const leftOf = (codes: number): string =>
+  `${codes} of your recovery ${codes === 1 ? 'codes is' : 'codes are'}`;
+
+const FactorActions = (props: { onRenewed: (codes: readonly string[] | undefined) => void }) => (
+  <FormActions>
+    <ActionButton
+      label="Replace recovery codes"
+      title="Replace the recovery codes?"
+      confirm="Replace them"
+      act={async ({ text }) => {
+        const { data } = await post('/actions/renew-recovery-codes', factorOf(text('code').trim()));
+        props.onRenewed(data.attributes['recovery-codes']);
+      }}
+      commands={[
+        workspacesCurl('POST', `${PATH}/actions/renew-recovery-codes`, bodyOf({ passcode: '…' })),
+      ]}
+    >
+      <p>The codes that you have now open nothing any more.</p>
+      <CodeField />
+    </ActionButton>
+    <ActionButton
+      label="Turn it off"
+      title="Turn two-factor authentication off?"
+      confirm="Turn it off"
+      tone="danger"
+      act={({ text }) =>
+        post('/actions/disable', {
+          ...factorOf(text('code').trim()),
+          'current-password': text('password'),
+        })
+      }
+      onDone={() => props.onRenewed(undefined)}
+      commands={[
+        workspacesCurl(
+          'POST',
+          `${PATH}/actions/disable`,
+          bodyOf({ 'current-password': '…', passcode: '…' }),
+        ),
+      ]}
+    >
+      <p>Your password alone signs in then. Organizations that require it keep you out.</p>
+      <Label>
+        Password of your account
+        <Input name="password" type="password" autoComplete="current-password" required />
+      </Label>
+      <CodeField />
+    </ActionButton>
+  </FormActions>
 );
 
 /** Sets two-factor authentication up, renews its recovery codes, and turns it off. */
-export const TwoFactorCard = () => {
+export const TwoFactorCard = ({ mayChange }: { mayChange: boolean }) => {
   const query = useDocument<OneDocument<TwoFactor>>(PATH);
   const [begun, setBegun] = useState<TwoFactor>();
   const [codes, setCodes] = useState<readonly string[]>();
@@ -189,10 +181,13 @@ export const TwoFactorCard = () => {
           <>
             {codes !== undefined && <RecoveryCodes codes={codes} />}
             {attributes.enabled && (
-              <Enabled left={attributes['recovery-codes-left']} onRenewed={setCodes} />
+              <p>It is on. {leftOf(attributes['recovery-codes-left'])} left.</p>
             )}
-            {!attributes.enabled && begun === undefined && <Begin onBegun={setBegun} />}
-            {!attributes.enabled && begun !== undefined && (
+            {attributes.enabled && mayChange && <FactorActions onRenewed={setCodes} />}
+            {!attributes.enabled && mayChange && begun === undefined && (
+              <Begin onBegun={setBegun} />
+            )}
+            {!attributes.enabled && mayChange && begun !== undefined && (
               <Enrolment
                 secret={begun.secret ?? ''}
                 address={begun['provisioning-url'] ?? ''}

@@ -147,6 +147,9 @@ export interface ResourceAttributes {
       'can-create-organizations': boolean;
       'can-change-email'?: boolean;
       'can-change-username'?: boolean;
+      'can-change-password'?: boolean;
+      'can-change-two-factor'?: boolean;
+      'can-change-passkeys'?: boolean;
       'can-view-settings'?: boolean;
     };
   };

@@ -5,6 +5,7 @@ import { assertionSchema } from '@keelson/passkeys';
 import { Type } from 'typebox';
 import { PASSWORD } from '../passwords/password-routes.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
+import { loadOwnPermissions } from '../users/own-permissions.ts';
 import { toAccountResource, toUserResource } from '../users/user-document.ts';
 import { loadAccount } from '../users/user-operations.ts';
 import { updateAccount } from './account-operations.ts';
@@ -48,7 +49,8 @@ export const accountRoutes = (context: IdentityContext): Route[] =>
         const { 'current-password': password, confirmation, ...given } = body.data.attributes;
         const change = { ...given, password, confirmation };
         const { user, warnings } = await updateAccount(context, principal, change);
-        return { document: { data: toUserResource(user, true), ...withWarnings(warnings) } };
+        const own = await loadOwnPermissions(context.store, principal);
+        return { document: { data: toUserResource(user, own), ...withWarnings(warnings) } };
       },
     }),
     endpoint({

@@ -13,6 +13,7 @@ import { attributeViolation } from '../../base/validation/domain/violation.ts';
 import { obstacleToMail } from '../mails/link-mails.ts';
 import { findSignInSettings, findSsoSettings } from '../model/credential-records.ts';
 import type { IdentityContext } from '../seams/identity-context.ts';
+import { loadOwnPermissions } from '../users/own-permissions.ts';
 import { toUserResource } from '../users/user-document.ts';
 import { LONGEST_PASSWORD } from './domain/password.ts';
 import { toPasswordResetResource, toSignInMethodsResource } from './password-document.ts';
@@ -63,7 +64,8 @@ export const passwordRoutes = (context: IdentityContext): Route[] =>
           refuseInvalid([attributeViolation('password_confirmation', 'differs from the password')]);
         const change = { current: given.current_password, next: given.password };
         const user = await changePassword(context, principal, change);
-        return { document: { data: toUserResource(user, true) } };
+        const own = await loadOwnPermissions(context.store, principal);
+        return { document: { data: toUserResource(user, own) } };
       },
     }),
     endpoint({

@@ -12,7 +12,7 @@ export const MEMBERSHIP_INCLUDES: Includes = { teams: ['teams'], user: ['users']
 
 /** Whoever sees a membership sees the address in it; clients look for it in the included user. */
 const toMemberResource = (user: User) => {
-  const resource = toUserResource(user, false);
+  const resource = toUserResource(user);
   return { ...resource, attributes: { ...resource.attributes, email: user.email } };
 };
 

@@ -111,7 +111,7 @@ const loadIncluded = async (
   const included = new IncludedResources();
   const loadUser = async (id: string): Promise<Resource | undefined> => {
     const user = await userRecords.find(reads, id);
-    return user && toUserResource(user, false);
+    return user && toUserResource(user);
   };
   for (const access of teams) {
     if (include.has('users')) await included.addEach(findMemberIds(reads, access.team), loadUser);

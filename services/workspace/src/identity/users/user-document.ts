@@ -14,9 +14,13 @@ import {
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import type { User } from '../model/user-records.ts';
+import type { OwnPermissions } from './own-permissions.ts';
 import type { Account } from './user-operations.ts';
 
 const ofOwn = Type.Optional(Type.Boolean({ description: 'Not for the user of a token.' }));
+
+/** A permission of the own account. @param description says who has it */
+const ownChange = (description: string) => Type.Optional(Type.Boolean({ description }));
 
 export const USER = resourceSchema({
   type: 'users',
@@ -56,8 +60,13 @@ export const USER = resourceSchema({
     'two-factor': Type.Optional(Type.Object({ enabled: Type.Boolean(), verified: Type.Boolean() })),
     permissions: Type.Object({
       'can-create-organizations': Type.Boolean(),
-      'can-change-email': ofOwn,
+      'can-change-email': ownChange(
+        'For a user who has signed in, and with every token where nobody signs in.',
+      ),
       'can-change-username': ofOwn,
+      'can-change-password': ownChange('For a user who has a password, where passwords are on.'),
+      'can-change-two-factor': ownChange('For a user who has signed in and has a password.'),
+      'can-change-passkeys': ownChange('For a user who has signed in.'),
       'can-view-settings': ofOwn,
     }),
   },
@@ -68,8 +77,8 @@ export const USER = resourceSchema({
   links: ['self'],
 });
 
-/** A user document; the email address is included only for the user itself. */
-export const toUserResource = (user: User, isSelf: boolean): ResourceOf<typeof USER> => ({
+/** A user document. @param own for the user itself, who also sees the address; undefined for others */
+export const toUserResource = (user: User, own?: OwnPermissions): ResourceOf<typeof USER> => ({
   id: user.id,
   type: 'users',
   attributes: {
@@ -86,11 +95,14 @@ export const toUserResource = (user: User, isSelf: boolean): ResourceOf<typeof U
     },
     permissions: {
       'can-create-organizations': user.isSiteAdmin,
-      'can-change-email': isSelf,
-      'can-change-username': isSelf,
-      'can-view-settings': isSelf,
+      'can-change-email': own?.canChangeEmail ?? false,
+      'can-change-username': own !== undefined,
+      'can-change-password': own?.canChangePassword ?? false,
+      'can-change-two-factor': own?.canChangeTwoFactor ?? false,
+      'can-change-passkeys': own?.canChangePasskeys ?? false,
+      'can-view-settings': own !== undefined,
     },
-    ...(isSelf && {
+    ...(own !== undefined && {
       email: user.email,
       'unconfirmed-email': user.unconfirmedEmail?.address ?? null,
     }),
@@ -103,7 +115,7 @@ export const toManagedUserResource = (
   user: User,
   organizations: readonly string[],
 ): ResourceOf<typeof USER> => {
-  const resource = toUserResource(user, false);
+  const resource = toUserResource(user);
   return {
     ...resource,
     attributes: {
@@ -142,7 +154,7 @@ export const toAccountResource = (account: Account): ResourceOf<typeof USER> => 
   });
   switch (account.kind) {
     case 'user':
-      return { ...toUserResource(account.user, true), ...related(account.user.id, 'users') };
+      return { ...toUserResource(account.user, account.own), ...related(account.user.id, 'users') };
     case 'team': {
       const { id, name, serviceUserId } = account.team;
       return {

@@ -13,6 +13,7 @@ import {
   type User,
   userRecords,
 } from '../model/user-records.ts';
+import { loadOwnPermissions, type OwnPermissions } from './own-permissions.ts';
 
 export interface UserInput {
   readonly username: string;
@@ -102,7 +103,7 @@ export const addNamedUser = (
 
 /** The account of the caller's token. */
 export type Account =
-  | { readonly kind: 'user'; readonly user: User }
+  | { readonly kind: 'user'; readonly user: User; readonly own: OwnPermissions }
   | { readonly kind: 'team'; readonly team: Team }
   | { readonly kind: 'organization'; readonly organization: Organization };
 
@@ -116,7 +117,8 @@ export const loadAccount = async (reads: Reads, principal: Principal): Promise<A
     if (organization !== undefined) return { kind: 'organization', organization };
   } else {
     const user = await userRecords.find(reads, principal.id);
-    if (user !== undefined) return { kind: 'user', user };
+    if (user !== undefined)
+      return { kind: 'user', user, own: await loadOwnPermissions(reads, principal) };
   }
   throw notFound('account');
 };

@@ -47,7 +47,7 @@ const loadEventIncludes = async (
   const included = new IncludedResources();
   const loadActor = async (id: string): Promise<Resource | undefined> => {
     const user = await userRecords.find(reads, id);
-    return user && toUserResource(user, false);
+    return user && toUserResource(user);
   };
   for (const { actorId, comment } of events) {
     if (include.has('actor')) await included.add(loadActor(actorId ?? ''));

@@ -103,7 +103,7 @@ const addIncludedOf = async (
   };
   const loadCreator = async (): Promise<Resource | undefined> => {
     const user = await userRecords.find(store, run.createdById ?? '');
-    return user && toUserResource(user, false);
+    return user && toUserResource(user);
   };
   const { configurationVersionId: versionId } = run;
   if (include.has('plan')) await included.add(loadPhase('plan'));

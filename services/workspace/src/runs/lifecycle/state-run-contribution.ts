@@ -34,7 +34,7 @@ export const STATE_RUN_CONTRIBUTION: StateContribution = {
     load: async (reads, access) => {
       const run = await findRun(reads, access);
       const user = await userRecords.find(reads, run?.createdById ?? '');
-      return user === undefined ? [] : [toUserResource(user, false)];
+      return user === undefined ? [] : [toUserResource(user)];
     },
   },
   'run.configuration_version': {

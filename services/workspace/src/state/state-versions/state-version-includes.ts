@@ -55,7 +55,7 @@ export const loadStateIncluded = async (
   const loadCreator = async ({ version }: StateAccess): Promise<Resource | undefined> => {
     const { kind, id } = version.createdBy;
     const user = kind === 'user' ? await userRecords.find(reads, id) : undefined;
-    return user && toUserResource(user, false);
+    return user && toUserResource(user);
   };
   const contributed = stateContributions
     .flatMap((part) => Object.entries(part))

@@ -39,7 +39,7 @@ const loadLockHolder = async (
   const holder = access.locking.lock?.holder;
   if (holder?.kind === 'user') {
     const user = await userRecords.find(reads, holder.id);
-    return user === undefined ? [] : [toUserResource(user, false)];
+    return user === undefined ? [] : [toUserResource(user)];
   }
   if (holder?.kind === 'team') {
     const team = await findVisibleTeam(reads, access, holder.id);
