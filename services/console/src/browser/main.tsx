@@ -6,6 +6,7 @@ import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/queries.ts';
 import { router } from './app/router.ts';
 import { applyTheme } from './look/theme.ts';
+import { readSignInPage } from './session/first-reads.ts';
 import './look/tokens.css';
 import './look/reset.css';
 
@@ -14,11 +15,13 @@ import './look/reset.css';
 addEventListener('vite:preloadError', () => location.reload());
 
 applyTheme();
+const client = createQueryClient();
+readSignInPage(client);
 const place = document.getElementById('console');
 if (place !== null)
   createRoot(place).render(
     <StrictMode>
-      <QueryClientProvider client={createQueryClient()}>
+      <QueryClientProvider client={client}>
         <RouterProvider router={router} />
       </QueryClientProvider>
     </StrictMode>,

@@ -8,7 +8,9 @@ import {
   redirect,
   stringifySearchWith,
 } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { parseActivitySearch } from '../activity/activity-search.ts';
+import { isSignedIn, readSession } from '../api/session.ts';
 import { parseCertificateSearch } from '../certificates/certificate-search.ts';
 import { parseCertifySearch } from '../certificates/certify/certify-search.ts';
 import { parseMountTab } from '../certificates/mount-tab.ts';
@@ -29,7 +31,23 @@ import { parseWorkspaceSearch } from '../workspaces/workspace-search.ts';
 import { parseWorkspaceTab } from '../workspaces/workspace-tab.ts';
 import { Frame } from './frame.tsx';
 import { NotFound, PageError, PageLoading } from './page-states.tsx';
-import { CONFIRM_EMAIL_PATH, INVITATION_PATH, NEW_PASSWORD_PATH } from './screens.ts';
+import { CONFIRM_EMAIL_PATH, INVITATION_PATH, LINK_PATHS, NEW_PASSWORD_PATH } from './screens.ts';
+
+/**
+ * A page in a file of its own. Before the sign-in, its address shows the form for that: the file is loaded afterwards.
+ * @param name of the component in the file
+ */
+const page = <Name extends string>(
+  load: () => Promise<Readonly<Record<Name, () => ReactNode>>>,
+  name: Name,
+) => {
+  const Shown = lazyRouteComponent(load, name);
+  const { preload } = Shown;
+  Shown.preload = async () => {
+    if (isSignedIn(readSession()) || LINK_PATHS.includes(location.pathname)) await preload?.();
+  };
+  return Shown;
+};
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound });
 const parent = { getParentRoute: () => root } as const;
@@ -37,177 +55,138 @@ const parent = { getParentRoute: () => root } as const;
 const overview = createRoute({
   ...parent,
   path: '/ui/',
-  component: lazyRouteComponent(() => import('../overview/overview-page.tsx'), 'OverviewPage'),
+  component: page(() => import('../overview/overview-page.tsx'), 'OverviewPage'),
 });
 const messages = createRoute({
   ...parent,
   path: '/ui/messages',
   validateSearch: parseMessageSearch,
-  component: lazyRouteComponent(() => import('../messages/messages-page.tsx'), 'MessagesPage'),
+  component: page(() => import('../messages/messages-page.tsx'), 'MessagesPage'),
 });
 const replication = createRoute({
   ...parent,
   path: '/ui/replication',
-  component: lazyRouteComponent(
-    () => import('../replication/replication-page.tsx'),
-    'ReplicationPage',
-  ),
+  component: page(() => import('../replication/replication-page.tsx'), 'ReplicationPage'),
 });
 const policies = createRoute({
   ...parent,
   path: '/ui/policies',
-  component: lazyRouteComponent(() => import('../policies/policies-page.tsx'), 'PoliciesPage'),
+  component: page(() => import('../policies/policies-page.tsx'), 'PoliciesPage'),
 });
 const policy = createRoute({
   ...parent,
   path: '/ui/policies/$name',
-  component: lazyRouteComponent(() => import('../policies/policy-page.tsx'), 'PolicyPage'),
+  component: page(() => import('../policies/policy-page.tsx'), 'PolicyPage'),
 });
 const tokens = createRoute({
   ...parent,
   path: '/ui/tokens',
-  component: lazyRouteComponent(() => import('../tokens/tokens-page.tsx'), 'TokensPage'),
+  component: page(() => import('../tokens/tokens-page.tsx'), 'TokensPage'),
 });
 const mounts = createRoute({
   ...parent,
   path: '/ui/mounts',
-  component: lazyRouteComponent(() => import('../mounts/mounts-page.tsx'), 'MountsPage'),
+  component: page(() => import('../mounts/mounts-page.tsx'), 'MountsPage'),
 });
 const audit = createRoute({
   ...parent,
   path: '/ui/audit',
-  component: lazyRouteComponent(() => import('../audit/audit-page.tsx'), 'AuditPage'),
+  component: page(() => import('../audit/audit-page.tsx'), 'AuditPage'),
 });
 const passkeys = createRoute({
   ...parent,
   path: '/ui/passkeys',
-  component: lazyRouteComponent(() => import('../passkeys/passkeys-page.tsx'), 'PasskeysPage'),
+  component: page(() => import('../passkeys/passkeys-page.tsx'), 'PasskeysPage'),
 });
 const secondFactors = createRoute({
   ...parent,
   path: '/ui/second-factors',
-  component: lazyRouteComponent(
-    () => import('../second-factors/second-factors-page.tsx'),
-    'SecondFactorsPage',
-  ),
+  component: page(() => import('../second-factors/second-factors-page.tsx'), 'SecondFactorsPage'),
 });
 const snapshots = createRoute({
   ...parent,
   path: '/ui/snapshots',
-  component: lazyRouteComponent(() => import('../snapshots/snapshots-page.tsx'), 'SnapshotsPage'),
+  component: page(() => import('../snapshots/snapshots-page.tsx'), 'SnapshotsPage'),
 });
 const namespaces = createRoute({
   ...parent,
   path: '/ui/namespaces',
-  component: lazyRouteComponent(
-    () => import('../namespaces/namespaces-page.tsx'),
-    'NamespacesPage',
-  ),
+  component: page(() => import('../namespaces/namespaces-page.tsx'), 'NamespacesPage'),
 });
 const leases = createRoute({
   ...parent,
   path: '/ui/leases',
-  component: lazyRouteComponent(() => import('../leases/leases-page.tsx'), 'LeasesPage'),
+  component: page(() => import('../leases/leases-page.tsx'), 'LeasesPage'),
 });
 const certificates = createRoute({
   ...parent,
   path: '/ui/certificates',
-  component: lazyRouteComponent(
-    () => import('../certificates/authorities-page.tsx'),
-    'AuthoritiesPage',
-  ),
+  component: page(() => import('../certificates/authorities-page.tsx'), 'AuthoritiesPage'),
 });
 const authority = createRoute({
   ...parent,
   path: '/ui/certificates/$mount',
   validateSearch: (search) => ({ ...parseMountTab(search), ...parseCertificateSearch(search) }),
-  component: lazyRouteComponent(
-    () => import('../certificates/authority-page.tsx'),
-    'AuthorityPage',
-  ),
+  component: page(() => import('../certificates/authority-page.tsx'), 'AuthorityPage'),
 });
 const certificate = createRoute({
   ...parent,
   path: '/ui/certificates/$mount/certificate/$serial',
-  component: lazyRouteComponent(
-    () => import('../certificates/certificate-page.tsx'),
-    'CertificatePage',
-  ),
+  component: page(() => import('../certificates/certificate-page.tsx'), 'CertificatePage'),
 });
 const issuer = createRoute({
   ...parent,
   path: '/ui/certificates/$mount/issuer/$issuer',
-  component: lazyRouteComponent(
-    () => import('../certificates/issuer/issuer-page.tsx'),
-    'IssuerPage',
-  ),
+  component: page(() => import('../certificates/issuer/issuer-page.tsx'), 'IssuerPage'),
 });
 const certify = createRoute({
   ...parent,
   path: '/ui/certificates/$mount/certify',
   validateSearch: parseCertifySearch,
-  component: lazyRouteComponent(
-    () => import('../certificates/certify/certify-page.tsx'),
-    'CertifyPage',
-  ),
+  component: page(() => import('../certificates/certify/certify-page.tsx'), 'CertifyPage'),
 });
 const organizations = createRoute({
   ...parent,
   path: '/app',
-  component: lazyRouteComponent(
-    () => import('../organizations/organizations-page.tsx'),
-    'OrganizationsPage',
-  ),
+  component: page(() => import('../organizations/organizations-page.tsx'), 'OrganizationsPage'),
 });
 const invitation = createRoute({
   ...parent,
   path: INVITATION_PATH,
-  component: lazyRouteComponent(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
+  component: page(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
 });
 const confirmEmail = createRoute({
   ...parent,
   path: CONFIRM_EMAIL_PATH,
-  component: lazyRouteComponent(
-    () => import('../session/confirm-email-page.tsx'),
-    'ConfirmEmailPage',
-  ),
+  component: page(() => import('../session/confirm-email-page.tsx'), 'ConfirmEmailPage'),
 });
 const newPassword = createRoute({
   ...parent,
   path: NEW_PASSWORD_PATH,
-  component: lazyRouteComponent(
-    () => import('../session/new-password-page.tsx'),
-    'NewPasswordPage',
-  ),
+  component: page(() => import('../session/new-password-page.tsx'), 'NewPasswordPage'),
 });
 const account = createRoute({
   ...parent,
   path: '/app/settings/account',
-  component: lazyRouteComponent(() => import('../account/account-page.tsx'), 'AccountPage'),
+  component: page(() => import('../account/account-page.tsx'), 'AccountPage'),
 });
 const providerReturn = createRoute({
   ...parent,
   path: PROVIDER_RETURN_PATH,
   validateSearch: parseProviderAnswer,
-  component: lazyRouteComponent(
-    () => import('../session/provider-return-page.tsx'),
-    'ProviderReturnPage',
-  ),
+  component: page(() => import('../session/provider-return-page.tsx'), 'ProviderReturnPage'),
 });
 const ssoReturn = createRoute({
   ...parent,
   path: SSO_RETURN_PATH,
   validateSearch: parseProviderAnswer,
-  component: lazyRouteComponent(() => import('../session/sso-return-page.tsx'), 'SsoReturnPage'),
+  component: page(() => import('../session/sso-return-page.tsx'), 'SsoReturnPage'),
 });
 const commandLogin = createRoute({
   ...parent,
   path: COMMAND_LOGIN_PATH,
   validateSearch: parseCommandLogin,
-  component: lazyRouteComponent(
-    () => import('../session/command-login-page.tsx'),
-    'CommandLoginPage',
-  ),
+  component: page(() => import('../session/command-login-page.tsx'), 'CommandLoginPage'),
 });
 const clientSignIn = createRoute({
   ...parent,
@@ -219,111 +198,90 @@ const clientSignIn = createRoute({
       // oxlint-disable-next-line typescript/only-throw-error -- the router recognizes this object
       throw redirect({ to: CLIENT_SIGN_IN_PATH, params, search: instead, replace: true });
   },
-  component: lazyRouteComponent(
-    () => import('../session/client-sign-in-page.tsx'),
-    'ClientSignInPage',
-  ),
+  component: page(() => import('../session/client-sign-in-page.tsx'), 'ClientSignInPage'),
 });
 const apiTokens = createRoute({
   ...parent,
   path: '/app/settings/tokens',
-  component: lazyRouteComponent(
-    () => import('../organizations/api-tokens-page.tsx'),
-    'ApiTokensPage',
-  ),
+  component: page(() => import('../organizations/api-tokens-page.tsx'), 'ApiTokensPage'),
 });
 const siteSignIn = createRoute({
   ...parent,
   path: '/app/settings/sign-in',
-  component: lazyRouteComponent(() => import('../site/sign-in-page.tsx'), 'SiteSignInPage'),
+  component: page(() => import('../site/sign-in-page.tsx'), 'SiteSignInPage'),
 });
 const people = createRoute({
   ...parent,
   path: '/app/settings/people',
   validateSearch: parsePeopleSearch,
-  component: lazyRouteComponent(() => import('../site/people-page.tsx'), 'PeoplePage'),
+  component: page(() => import('../site/people-page.tsx'), 'PeoplePage'),
 });
 const organizationSettings = createRoute({
   ...parent,
   path: '/app/$organization/settings',
-  component: lazyRouteComponent(
-    () => import('../organizations/organization-page.tsx'),
-    'OrganizationPage',
-  ),
+  component: page(() => import('../organizations/organization-page.tsx'), 'OrganizationPage'),
 });
 const workspaces = createRoute({
   ...parent,
   path: '/app/$organization/workspaces',
   validateSearch: parseWorkspaceSearch,
-  component: lazyRouteComponent(
-    () => import('../workspaces/workspaces-page.tsx'),
-    'WorkspacesPage',
-  ),
+  component: page(() => import('../workspaces/workspaces-page.tsx'), 'WorkspacesPage'),
 });
 const workspace = createRoute({
   ...parent,
   path: '/app/$organization/workspaces/$workspace',
   validateSearch: (search) => ({ ...parseWorkspaceTab(search), ...parseRunSearch(search) }),
-  component: lazyRouteComponent(() => import('../workspaces/workspace-page.tsx'), 'WorkspacePage'),
+  component: page(() => import('../workspaces/workspace-page.tsx'), 'WorkspacePage'),
 });
 const projects = createRoute({
   ...parent,
   path: '/app/$organization/projects',
   validateSearch: parseProjectSearch,
-  component: lazyRouteComponent(() => import('../projects/projects-page.tsx'), 'ProjectsPage'),
+  component: page(() => import('../projects/projects-page.tsx'), 'ProjectsPage'),
 });
 const teams = createRoute({
   ...parent,
   path: '/app/$organization/teams',
-  component: lazyRouteComponent(() => import('../teams/teams-page.tsx'), 'TeamsPage'),
+  component: page(() => import('../teams/teams-page.tsx'), 'TeamsPage'),
 });
 const team = createRoute({
   ...parent,
   path: '/app/$organization/teams/$team',
-  component: lazyRouteComponent(() => import('../teams/team-page.tsx'), 'TeamPage'),
+  component: page(() => import('../teams/team-page.tsx'), 'TeamPage'),
 });
 const agentPools = createRoute({
   ...parent,
   path: '/app/$organization/agent-pools',
-  component: lazyRouteComponent(() => import('../agents/agent-pools-page.tsx'), 'AgentPoolsPage'),
+  component: page(() => import('../agents/agent-pools-page.tsx'), 'AgentPoolsPage'),
 });
 const variableSets = createRoute({
   ...parent,
   path: '/app/$organization/variable-sets',
-  component: lazyRouteComponent(
-    () => import('../variable-sets/variable-sets-page.tsx'),
-    'VariableSetsPage',
-  ),
+  component: page(() => import('../variable-sets/variable-sets-page.tsx'), 'VariableSetsPage'),
 });
 const activity = createRoute({
   ...parent,
   path: '/app/$organization/activity',
   validateSearch: parseActivitySearch,
-  component: lazyRouteComponent(() => import('../activity/activity-page.tsx'), 'ActivityPage'),
+  component: page(() => import('../activity/activity-page.tsx'), 'ActivityPage'),
 });
 const versionControl = createRoute({
   ...parent,
   path: '/app/$organization/version-control',
-  component: lazyRouteComponent(
-    () => import('../version-control/oauth-clients-page.tsx'),
-    'OAuthClientsPage',
-  ),
+  component: page(() => import('../version-control/oauth-clients-page.tsx'), 'OAuthClientsPage'),
 });
 // To which providers send people back.
 const oauthClient = createRoute({
   ...parent,
   path: '/app/$organization/version-control/$client',
   validateSearch: parseSentBack,
-  component: lazyRouteComponent(
-    () => import('../version-control/oauth-client-page.tsx'),
-    'OAuthClientPage',
-  ),
+  component: page(() => import('../version-control/oauth-client-page.tsx'), 'OAuthClientPage'),
 });
 // The URL of a run that provisioning clients print.
 const run = createRoute({
   ...parent,
   path: '/app/$organization/$workspace/runs/$run',
-  component: lazyRouteComponent(() => import('../runs/run-page.tsx'), 'RunPage'),
+  component: page(() => import('../runs/run-page.tsx'), 'RunPage'),
 });
 
 /** Numbers whose text they give back have been recognized before: another, such as "12e456", is a text. */

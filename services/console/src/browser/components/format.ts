@@ -1,7 +1,10 @@
 /** Times, durations and counts in words for people. */
 
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+// A formatter takes a slow processor many milliseconds to make, before the first page is shown.
+let moment: Intl.DateTimeFormat | undefined;
+let exact: Intl.DateTimeFormat | undefined;
+let relative: Intl.RelativeTimeFormat | undefined;
+
 const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['year', 365 * 86_400],
   ['month', 30 * 86_400],
@@ -10,20 +13,25 @@ const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['minute', 60],
 ];
 
-export const formatTime = (time: string | number | null | undefined): string =>
-  time === null || time === undefined || time === '' ? '–' : MOMENT.format(new Date(time));
-
-const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+export const formatTime = (time: string | number | null | undefined): string => {
+  if (time === null || time === undefined || time === '') return '–';
+  moment ??= new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  return moment.format(new Date(time));
+};
 
 /** To the second, with the zone. */
-export const formatExactTime = (time: string | number): string => EXACT.format(new Date(time));
+export const formatExactTime = (time: string | number): string => {
+  exact ??= new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+  return exact.format(new Date(time));
+};
 
 /** "in 3 days", "2 hours ago". */
 export const formatDistance = (time: string | number, nowMs: number): string => {
   const seconds = (new Date(time).getTime() - nowMs) / 1000;
+  relative ??= new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
   for (const [unit, size] of STEPS)
-    if (Math.abs(seconds) >= size) return RELATIVE.format(Math.trunc(seconds / size), unit);
-  return RELATIVE.format(Math.trunc(seconds), 'second');
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  return relative.format(Math.trunc(seconds), 'second');
 };
 
 /** @param seconds 0 means the default of the engine or the system */

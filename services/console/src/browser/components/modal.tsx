@@ -1,9 +1,6 @@
-import { Dialog, DialogHeading } from '@ariakit/react/dialog';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { classes } from './classes.ts';
-import { CommandsOfPage } from './command-registry.ts';
 import styles from './modal.module.css';
-import { PageHeading } from './text.tsx';
 
 export interface ModalProps {
   readonly title: string;
@@ -12,25 +9,25 @@ export interface ModalProps {
   readonly children: ReactNode;
 }
 
-const InFront = (props: ModalProps & { readonly className: string | undefined }) => (
-  <Dialog
-    open={props.isOpen}
-    onClose={props.onClose}
-    unmountOnHide
-    className={props.className}
-    backdrop={<div className={styles['backdrop']} />}
-  >
-    <DialogHeading render={<PageHeading />} className={styles['heading']}>
-      {props.title}
-    </DialogHeading>
-    <CommandsOfPage value={undefined}>{props.children}</CommandsOfPage>
-  </Dialog>
-);
+const InFront = lazy(async () => ({ default: (await import('./in-front.tsx')).InFront }));
+
+/** Stays once it has been open: it gives the focus back when it closes. */
+const OnceOpened = (props: ModalProps & { readonly className: string | undefined }) => {
+  const [wasOpened, setOpened] = useState(props.isOpen);
+  if (props.isOpen && !wasOpened) setOpened(true);
+  return (
+    wasOpened && (
+      <Suspense>
+        <InFront {...props} />
+      </Suspense>
+    )
+  );
+};
 
 /** A dialog in front of the page; Escape and a click outside close it, and focus goes back. */
-export const Modal = (props: ModalProps) => <InFront {...props} className={styles['modal']} />;
+export const Modal = (props: ModalProps) => <OnceOpened {...props} className={styles['modal']} />;
 
 /** A dialog of the same kind at the right edge of the window, as high as the window. */
 export const SidePanel = (props: ModalProps) => (
-  <InFront {...props} className={classes(styles['modal'], styles['side-panel'])} />
+  <OnceOpened {...props} className={classes(styles['modal'], styles['side-panel'])} />
 );

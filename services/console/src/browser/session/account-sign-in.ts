@@ -1,5 +1,5 @@
 /** Sign-in to the workspace API with the password of an account. */
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { ApiProblem } from '../api/api-problem.ts';
 import type { ResourceAttributes } from '../api/resource-attributes.ts';
 import { beginSession } from '../api/session.ts';
@@ -17,18 +17,19 @@ const NONE: Methods = {
 };
 
 /** The ways in which people sign in to the workspace API; none while it cannot be asked. */
-export const useAccountMethods = (): UseQueryResult<Methods> =>
-  useQuery({
-    queryKey: ['account-methods'],
-    queryFn: async ({ signal }) => {
-      const call = { signal, token: '' };
-      return callWorkspaces<OneDocument<Methods>>('GET', 'sign-in-methods', call).then(
-        ({ data }) => data.attributes,
-        () => NONE,
-      );
-    },
-    retry: false,
-  });
+export const ACCOUNT_METHODS = queryOptions({
+  queryKey: ['account-methods'],
+  queryFn: async ({ signal }): Promise<Methods> => {
+    const call = { signal, token: '' };
+    return callWorkspaces<OneDocument<Methods>>('GET', 'sign-in-methods', call).then(
+      ({ data }) => data.attributes,
+      () => NONE,
+    );
+  },
+  retry: false,
+});
+
+export const useAccountMethods = (): UseQueryResult<Methods> => useQuery(ACCOUNT_METHODS);
 
 /** A sign-in whose password was right, and that waits for a second factor. */
 export interface AccountFactor {

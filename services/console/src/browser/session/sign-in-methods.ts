@@ -1,5 +1,10 @@
 /** The ways to sign in that a namespace offers to everybody, and the logins by them. */
-import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  queryOptions,
+  type UseQueryResult,
+  useQuery,
+} from '@tanstack/react-query';
 import { callSecrets } from '../api/secrets-api.ts';
 import { changeSession, readSession } from '../api/session.ts';
 import {
@@ -43,14 +48,10 @@ const isOffered = (type: string): type is MountedMethod['type'] =>
   OFFERED.some((one) => one === type);
 
 /** The methods that administrators show to everybody (`listing_visibility=unauth`), by their titles. */
-export const useSignInMethods = (
-  namespace: string,
-  enabled: boolean,
-): UseQueryResult<readonly MountedMethod[]> =>
-  useQuery({
-    enabled,
+export const signInMethodsIn = (namespace: string) =>
+  queryOptions({
     queryKey: ['sign-in-methods', namespace],
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal }): Promise<readonly MountedMethod[]> => {
       const call = { signal, token: '', namespace };
       const { data } = await callSecrets<VisibleMounts>('GET', 'sys/internal/ui/mounts', call);
       return Object.entries(data.auth)
@@ -59,9 +60,18 @@ export const useSignInMethods = (
         )
         .toSorted((one, other) => one.title.localeCompare(other.title));
     },
+    retry: false,
+  });
+
+export const useSignInMethods = (
+  namespace: string,
+  enabled: boolean,
+): UseQueryResult<readonly MountedMethod[]> =>
+  useQuery({
+    ...signInMethodsIn(namespace),
+    enabled,
     // The methods of the last namespace stay until the others are there, so that nothing that is typed is lost.
     placeholderData: keepPreviousData,
-    retry: false,
   });
 
 /** @returns the second factor that the login waits for; undefined once it has its token */

@@ -1,4 +1,4 @@
-import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { parsedBody, request } from '../api/api-problem.ts';
 import { useWatch } from '../api/live-channel.ts';
 import { useSession } from '../api/session.ts';
@@ -15,7 +15,10 @@ const readHealth = async (signal: AbortSignal): Promise<ClusterHealth> => {
   return (await parsedBody(answer)) as ClusterHealth;
 };
 
-const KEY = ['health'];
+export const HEALTH = queryOptions({
+  queryKey: ['health'],
+  queryFn: ({ signal }) => readHealth(signal),
+});
 
 /** The live channel reports the seal; without it the health is read every few seconds. */
 export const useHealth = (): UseQueryResult<ClusterHealth> => {
@@ -23,11 +26,7 @@ export const useHealth = (): UseQueryResult<ClusterHealth> => {
   const { secrets } = useSession();
   const isReported = useWatch(
     secrets === undefined ? undefined : '/v1/sys/seal-status',
-    () => void client.invalidateQueries({ queryKey: KEY }),
+    () => void client.invalidateQueries({ queryKey: HEALTH.queryKey }),
   );
-  return useQuery({
-    queryKey: KEY,
-    queryFn: ({ signal }) => readHealth(signal),
-    refetchInterval: !isReported && EVERY_MS,
-  });
+  return useQuery({ ...HEALTH, refetchInterval: !isReported && EVERY_MS });
 };
