@@ -1,5 +1,5 @@
 /**
- * Checks every page of the console and every dialog that its buttons open, on desktop and phone, light and
+ * Checks every page of the console and every dialog that its buttons and menus open, on desktop and phone, light and
  * dark: accessibility with axe, and no horizontal overflow.
  */
 import type { Page } from '@keelson/testkit/chromium';
@@ -33,8 +33,18 @@ describe('every page', { timeout: PATIENCE_MS * 2 }, () => {
   test('on a desktop and a telephone, light and dark, with every dialog that a button opens', async () => {
     const { page, problems } = await site.openSignedIn('/ui/');
     const buttons = page.locator('button[aria-haspopup="dialog"]:not([disabled])');
+    const menus = page.locator('button[aria-haspopup="menu"]');
+    const items = page.getByRole('menuitem');
     const dialog = page.getByRole('dialog');
     const seen = new Set<string>();
+    // Rows of a list have the same buttons.
+    const isNew = (label: string): boolean => !seen.has(label) && seen.add(label).has(label);
+    const walkOpened = async (label: string): Promise<void> => {
+      await dialog.waitFor();
+      expect({ label, faults: await faultsInVariants(page) }).toEqual({ label, faults: {} });
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+    };
     for (const [name, path] of pages) {
       await page.goto(site.origin() + path);
       await page.getByRole('heading', { level: 1 }).waitFor();
@@ -44,18 +54,28 @@ describe('every page', { timeout: PATIENCE_MS * 2 }, () => {
         name,
         hasCurl: name !== 'no such page' && !path.startsWith('/docs/'),
       });
+      const place = path.split('/').slice(0, 3).join('/');
       for (const button of await buttons.all()) {
-        // Rows of a list have the same buttons.
-        const label = `${path.split('/').slice(0, 3).join('/')} ${await button.innerText()}`;
-        if (seen.has(label)) continue;
-        seen.add(label);
+        const label = `${place} ${await button.innerText()}`;
+        if (!isNew(label)) continue;
         await button.click();
-        await dialog.waitFor();
-        expect({ label, faults: await faultsInVariants(page) }).toEqual({ label, faults: {} });
+        await walkOpened(label);
+      }
+      for (const menu of await menus.all()) {
+        await menu.click();
+        await items.first().waitFor();
+        const names = await items.allInnerTexts();
         await page.keyboard.press('Escape');
-        await dialog.waitFor({ state: 'detached' });
+        for (const item of names) {
+          const label = `${place} ${item} of a menu`;
+          if (!isNew(label)) continue;
+          await menu.click();
+          await items.getByText(item, { exact: true }).click();
+          await walkOpened(label);
+        }
       }
     }
+    expect([...seen].filter((label) => label.endsWith(' of a menu')).length).toBeGreaterThan(4);
     expect(seen.size).toBeGreaterThan(40);
     expect(problems).toEqual([]);
   });

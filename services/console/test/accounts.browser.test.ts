@@ -5,6 +5,7 @@ import type { Page } from '@keelson/testkit/chromium';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exchange, pageFor, startCommand } from './command-login.ts';
+import { choose } from './confirm.ts';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
 import { faultsInVariants } from './page-faults.ts';
 
@@ -148,22 +149,22 @@ describe('accounts', { timeout: PATIENCE_MS }, () => {
     const tokens = [await tokenIn(live.page), await tokenIn(other.page)];
     const { page, problems } = await site.openSignedIn('/app/settings/people?text=ada');
     const end = async (): Promise<void> => {
-      await page.getByRole('button', { name: 'End sessions: ada' }).click();
+      await choose(page, 'ada', 'End sessions');
       await page.getByRole('button', { name: 'End them' }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     };
-    await page.getByRole('button', { name: 'End sessions: ada' }).click();
+    await choose(page, 'ada', 'End sessions');
     expect(await faultsInVariants(page, 'ending the sessions of a person')).toEqual({});
     await page.getByRole('button', { name: 'Cancel' }).click();
     await end();
     // Nobody touches the live page.
     await live.page.getByLabel('User name or mail address').waitFor();
     expect(await Promise.all(tokens.map(statusOf))).toEqual([401, 401]);
-    await page.getByRole('button', { name: 'Suspend: ada' }).click();
+    await choose(page, 'ada', 'Suspend');
     await page.getByRole('dialog').getByRole('button', { name: 'Suspend', exact: true }).click();
     await page.getByText('suspended', { exact: true }).waitFor();
     await end();
-    await page.getByRole('button', { name: 'Unsuspend: ada' }).click();
+    await choose(page, 'ada', 'Unsuspend');
     await page.getByRole('dialog').getByRole('button', { name: 'Unsuspend', exact: true }).click();
     await page.getByText('active', { exact: true }).waitFor();
     await fillPassword(live.page, 'ada', PASSWORD);
@@ -215,7 +216,7 @@ describe('accounts', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('button', { name: 'Cancel' }).click();
     const administrator = await site.openSignedIn('/app/settings/people?text=ada');
     await administrator.page.getByText('second factor', { exact: true }).waitFor();
-    await administrator.page.getByRole('button', { name: 'Turn off second factor: ada' }).click();
+    await choose(administrator.page, 'ada', 'Turn off second factor');
     await administrator.page.getByRole('button', { name: 'Turn it off' }).click();
     const factor = administrator.page.getByText('second factor', { exact: true });
     await expect.poll(() => factor.count()).toBe(0);

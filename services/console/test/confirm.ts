@@ -13,3 +13,9 @@ export const confirm = async (
   await dialog.getByRole('button', { name: label, exact: true }).click();
   await dialog.waitFor({ state: 'detached' });
 };
+
+/** Chooses an action in the menu of one thing of a list. */
+export const choose = async (page: Page, thing: string, action: string): Promise<void> => {
+  await page.getByRole('button', { name: `More actions: ${thing}` }).click();
+  await page.getByRole('menuitem', { name: action, exact: true }).click();
+};

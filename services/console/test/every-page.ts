@@ -70,6 +70,10 @@ export const prepareEveryPage = async (
     { title: 'Next century', start_time: '2099-01-01T00:00:00Z' },
   ])
     await site.secrets('sys/config/ui/custom-messages', { message: 'SGk=', ...message });
+  // Nobody has a menu for the own account.
+  await site.workspaces('POST', 'admin/users', {
+    data: { type: 'users', attributes: { username: 'ada', email: 'ada@b.example' } },
+  });
   await site.secrets('sys/audit/file', {
     type: 'file',
     options: { file_path: join(site.folder(), 'audit.log') },

@@ -1,6 +1,7 @@
 /** Administrators of the site manage its people: searched page by page, added, suspended, promoted and deleted. */
 import type { Page } from '@keelson/testkit/chromium';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { choose } from './confirm.ts';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
 import { faultsInVariants } from './page-faults.ts';
 
@@ -30,8 +31,13 @@ const statusOf = async (token: string): Promise<number> =>
 
 const rowsOf = (page: Page) => page.getByRole('table', { name: 'People' }).locator('tbody tr');
 
-const press = async (page: Page, button: string, confirm: string): Promise<void> => {
-  await page.getByRole('button', { name: button, exact: true }).click();
+const press = async (
+  page: Page,
+  person: string,
+  action: string,
+  confirm = action,
+): Promise<void> => {
+  await choose(page, person, action);
   await page.getByRole('dialog').getByRole('button', { name: confirm, exact: true }).click();
 };
 
@@ -69,15 +75,34 @@ describe('people', { timeout: PATIENCE_MS }, () => {
     const token = await tokenFor(await addPerson('mallory'));
     const { page, problems } = await site.openSignedIn(`${AT}?text=mallory`);
     expect(await statusOf(token)).toBe(200);
-    await page.getByRole('button', { name: 'Suspend: mallory' }).click();
+    await choose(page, 'mallory', 'Suspend');
     await page.getByText('every session ends').waitFor();
     expect(await faultsInVariants(page, 'suspending a person')).toEqual({});
     await page.getByRole('dialog').getByRole('button', { name: 'Suspend', exact: true }).click();
     await rowsOf(page).getByText('suspended').waitFor();
     expect(await statusOf(token)).toBe(401);
-    await press(page, 'Unsuspend: mallory', 'Unsuspend');
+    await press(page, 'mallory', 'Unsuspend');
     await rowsOf(page).getByText('active').waitFor();
     expect(await statusOf(token)).toBe(200);
+    expect(problems).toEqual([]);
+  });
+
+  test('have a menu that is worked by keyboard, which gives the focus back', async () => {
+    await addPerson('bob');
+    const { page, problems } = await site.openSignedIn(`${AT}?text=bob`);
+    const more = page.getByRole('button', { name: 'More actions: bob' });
+    await more.focus();
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('menuitem', { name: 'Make administrator' })
+      .and(page.locator(':focus'))
+      .waitFor();
+    expect(await faultsInVariants(page, 'the actions for a person')).toEqual({});
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Type bob to go on').and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Escape');
+    await more.and(page.locator(':focus')).waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -114,16 +139,17 @@ describe('people', { timeout: PATIENCE_MS }, () => {
   test('that another administrator has changed meanwhile are shown as they are', async () => {
     const id = await addPerson('oscar');
     const { page } = await site.openSignedIn(`${AT}?text=oscar`);
-    await page.getByRole('button', { name: 'Suspend: oscar' }).click();
+    await choose(page, 'oscar', 'Suspend');
     await site.workspaces('POST', `admin/users/${id}/actions/suspend`);
     await page.getByRole('dialog').getByRole('button', { name: 'Suspend', exact: true }).click();
     await page.getByText('the user is suspended already').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await press(page, 'Remove passkeys: oscar', 'Remove them');
+    await press(page, 'oscar', 'Remove passkeys', 'Remove them');
     await page.getByText('the user has no passkey').waitFor();
     await page.reload();
-    await page.getByRole('button', { name: 'Unsuspend: oscar' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Suspend: oscar', exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'More actions: oscar' }).click();
+    await page.getByRole('menuitem', { name: 'Unsuspend' }).waitFor();
+    expect(await page.getByRole('menuitem', { name: 'Suspend', exact: true }).count()).toBe(0);
   });
 
   test('become administrators and cease to be, and are deleted by their name', async () => {
@@ -131,16 +157,18 @@ describe('people', { timeout: PATIENCE_MS }, () => {
     const token = await tokenFor(id);
     const own = { workspaces: token, secrets: site.rootToken() };
     const { page } = await site.openSignedIn(`${AT}?text=trent`);
-    await press(page, 'Make administrator: trent', 'Make administrator');
+    await press(page, 'trent', 'Make administrator');
     await rowsOf(page).getByText('administrator', { exact: true }).waitFor();
     const other = await site.openSignedIn(AT, own);
     await expect.poll(() => rowsOf(other.page).count()).toBe(50);
-    await press(page, 'Remove administration: trent', 'Remove it');
-    await page.getByRole('button', { name: 'Make administrator: trent' }).waitFor();
+    await press(page, 'trent', 'Remove administration', 'Remove it');
+    await expect
+      .poll(() => rowsOf(page).getByText('administrator', { exact: true }).count())
+      .toBe(0);
     // The page of somebody who is administrator no more refuses what it still offers.
-    await press(other.page, 'Suspend: person-100', 'Suspend');
+    await press(other.page, 'person-100', 'Suspend');
     await other.page.getByRole('dialog').getByRole('alert').waitFor();
-    await page.getByRole('button', { name: 'Delete trent' }).click();
+    await choose(page, 'trent', 'Delete');
     await page.getByLabel('Type trent to go on').fill('trent');
     await page.getByRole('button', { name: 'Delete it' }).click();
     await page.getByText('Nobody is found.').waitFor();

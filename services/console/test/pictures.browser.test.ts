@@ -74,6 +74,7 @@ const WORKSPACES: Readonly<Record<string, Pictured>> = {
   account: { path: '/app/settings/account' },
   'api-tokens': { path: '/app/settings/tokens' },
   people: { path: '/app/settings/people' },
+  person: { path: '/app/settings/people', pressed: 'More actions: ada' },
   workspaces: { path: '/app/acme/workspaces' },
   workspace: { path: WORKSPACE },
   runs: { path: `${WORKSPACE}?tab=runs` },
@@ -173,7 +174,10 @@ const differencesOf = async (
         .first()
         .waitFor({ state: 'detached' });
     if (pressed !== undefined) {
-      await page.getByRole('button', { name: pressed }).click();
+      const button = page.getByRole('button', { name: pressed });
+      await button.click();
+      const opened = await button.getAttribute('aria-haspopup');
+      if (opened === 'dialog' || opened === 'menu') await page.getByRole(opened).waitFor();
       await settled();
     }
     for (const look of LOOKS) {

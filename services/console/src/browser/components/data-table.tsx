@@ -65,7 +65,9 @@ const Cell = <Row,>({ column, row }: { column: Column<Row>; row: Row }) => {
       {cell(row)}
     </th>
   ) : (
-    <td {...shared}>{cell(row)}</td>
+    <td {...shared}>
+      {isActions === true ? <div className={styles['buttons']}>{cell(row)}</div> : cell(row)}
+    </td>
   );
 };
 

@@ -1,11 +1,12 @@
 /** Type, buttons, fields and messages. */
 import { useState } from 'react';
 import { ActionButton } from '../components/action-button.tsx';
+import { ActionMenu } from '../components/action-menu.tsx';
 import { Anchor } from '../components/anchor.tsx';
 import { Button } from '../components/button.tsx';
 import { Commands } from '../components/commands.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
-import { Input, Label, TextArea } from '../components/fields.tsx';
+import { FormActions, Input, Label, TextArea } from '../components/fields.tsx';
 import { Lifetime } from '../components/lifetime.tsx';
 import { Card, Empty, Problem } from '../components/page.tsx';
 import { Select } from '../components/select.tsx';
@@ -41,16 +42,32 @@ const Buttons = () => (
         Start run
       </Button>
     </p>
-    <ActionButton
-      label="Revoke"
-      title="Revoke this certificate?"
-      confirm="Revoke certificate"
-      tone="danger"
-      commands={[]}
-      act={() => Promise.resolve()}
-    >
-      <p>Whoever has it can use it no more. This cannot be undone.</p>
-    </ActionButton>
+    <FormActions>
+      <ActionButton
+        label="Revoke"
+        title="Revoke this certificate?"
+        confirm="Revoke certificate"
+        tone="danger"
+        commands={[]}
+        act={() => Promise.resolve()}
+      >
+        <p>Whoever has it can use it no more. This cannot be undone.</p>
+      </ActionButton>
+      <ActionMenu
+        name="More actions: ada"
+        actions={[
+          {
+            label: 'Suspend',
+            title: 'Suspend ada?',
+            confirm: 'Suspend',
+            tone: 'danger',
+            commands: [],
+            act: () => Promise.resolve(),
+            children: <p>The person cannot sign in.</p>,
+          },
+        ]}
+      />
+    </FormActions>
     <Commands
       commands={[{ tool: 'curl', text: 'curl -s https://keelson.example/v1/sys/health' }]}
     />
