@@ -18,6 +18,9 @@ import { callsOf } from '@keelson/testkit/replication-cluster';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+/** Each of eight cuts starts the process twice. */
+const SLOW_MS = 600_000;
+
 const callsTo = (keelson: KeelsonProcess) =>
   callsOf(
     () => keelson.http,
@@ -112,7 +115,9 @@ const cutPowerAfter = async (end: End, cut: PowerCut) => {
   return { organizations, missing };
 };
 
-test('at any step of the first start and of the writes after it', async () => {
+test('at any step of the first start and of the writes after it', {
+  timeout: SLOW_MS,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 900 }), powerCut, async (steps, cut) => {
       expect((await cutPowerAfter({ steps }, cut)).missing).toEqual([]);

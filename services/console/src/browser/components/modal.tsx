@@ -1,13 +1,7 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { classes } from './classes.ts';
+import type { ModalProps } from './in-front.tsx';
 import styles from './modal.module.css';
-
-export interface ModalProps {
-  readonly title: string;
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-  readonly children: ReactNode;
-}
 
 const InFront = lazy(async () => ({ default: (await import('./in-front.tsx')).InFront }));
 
