@@ -45,8 +45,17 @@ export const unpackGolden = (name: string, to: string): void => {
   execFileSync('tar', ['-xzf', archiveOf(name), '-C', to, '--no-same-owner']);
 };
 
+/** Attributes that later versions answer otherwise on purpose. */
+const ANSWERED_OTHERWISE = [
+  // It depends on the token since: an API token of an account that signs in cannot change the mail address.
+  'can-change-email',
+];
+
+/** The answers of the version that made the store, as far as today's is to answer the same. */
 export const loadAnswers = (folder: string): readonly GoldenAnswer[] =>
-  JSON.parse(readFileSync(join(folder, ANSWERS), 'utf8'));
+  JSON.parse(readFileSync(join(folder, ANSWERS), 'utf8'), (name, value: unknown) =>
+    ANSWERED_OTHERWISE.includes(name) ? undefined : value,
+  );
 
 export const loadGoldenRecords = (name: string): GoldenRecords =>
   JSON.parse(readFileSync(recordsFileOf(name), 'utf8'));
