@@ -321,10 +321,10 @@ export class ReplicationMember {
     return this.#options.transport !== NO_TRANSPORT;
   }
 
-  /** The run of a role that the cluster has. Waits a moment until this replica takes it up, as others may have done. */
+  /** The run of a kind. Waits a moment while this replica takes up roles on which others may act already. */
   async settledRunOf(kind: ReplicationKind): Promise<PrimaryRun | SecondaryRun | undefined> {
-    const isKnown = () => this.roleOf(kind) !== undefined;
-    await this.#within(REPORTED_WITHIN_MS, (late) => this.#untilSettled(late, isKnown));
+    if (!this.#isSettled)
+      await this.#within(REPORTED_WITHIN_MS, (late) => this.#untilSettled(late, () => true));
     return this.runOf(kind);
   }
 

@@ -22,7 +22,6 @@ export interface ReindexFlags {
 }
 
 export interface ServiceMembers {
-  /** The reports on a set in which this cluster has a role. */
   reports(kind: ReplicationKind, measure?: boolean): Promise<readonly ServiceReport[]>;
   finishPublishing(kind: ReplicationKind): Promise<boolean>;
   /** Re-evaluates what filtered secondaries receive. An unreachable service does so at its next entry. */
@@ -61,8 +60,10 @@ export const serviceMembers = (members: ReadonlyMap<string, MemberRpc>): Service
   reports: (kind, measure = false) =>
     Promise.all(
       [...members].map(async ([service, member]) => {
-        const report = await member.report({ kind, measure }).catch(() => undefined);
-        return { service, report };
+        const ask = () => member.report({ kind, measure }).catch(() => undefined);
+        const report = await ask();
+        // A replica that does not know of its role yet knows nothing, so the next replica is asked.
+        return { service, report: report?.side === undefined ? await ask() : report };
       }),
     ),
   finishPublishing: async (kind) => {
