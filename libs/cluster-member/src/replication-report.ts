@@ -99,7 +99,7 @@ const secondarySide = async (
   measure: boolean,
   groups: RecordGroups,
 ): Promise<ReplicationReport['side']> => {
-  const status = await secondary.sharedStatus();
+  const status = await secondary.reportedStatus();
   const isWhole = await secondary.followed.isWhole(kind);
   const lag = measure && !isWhole ? await secondary.lag() : { inStream: 0, known: 0 };
   const known = isWhole ? 0 : status.lastKnownWal;

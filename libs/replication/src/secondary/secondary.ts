@@ -168,6 +168,11 @@ export class Secondary {
     return this.#shared.status();
   }
 
+  /** The same for operators: no replica answers with an earlier one afterwards. */
+  reportedStatus(): Promise<SecondaryStatus> {
+    return this.#shared.reportedStatus();
+  }
+
   /** Age of the newest canary that was applied; undefined when none was. */
   async canaryAgeMs(): Promise<number | undefined> {
     const canary = await findCanary(this.#options.store);

@@ -49,8 +49,8 @@ test('no replica answers with an earlier status than the elected one has', async
   ] as const) {
     state = nextSecondaryState(state, event);
     notice();
-    const { mode, state: activity } = await elected.status();
-    expect(await other.status()).toMatchObject({ mode, state: activity });
+    const { mode, state: activity } = await elected.reportedStatus();
+    expect(await other.reportedStatus()).toMatchObject({ mode, state: activity });
   }
   term.abort();
   await running;

@@ -48,16 +48,19 @@ export class SharedFollower {
     this.#options = options;
   }
 
-  /** Status of the elected replica, whichever that is. No replica answers with an earlier one afterwards. */
+  /** The status for operators. No replica answers with an earlier one afterwards. */
+  async reportedStatus(): Promise<SecondaryStatus> {
+    if (this.#elected === undefined) return this.status();
+    const status = this.#options.own.status();
+    // A status that cannot be written is the best there is.
+    await this.#report(this.#elected.fence).catch(() => undefined);
+    return status;
+  }
+
+  /** Status of the elected replica, whichever that is. */
   async status(): Promise<SecondaryStatus> {
     const { own, records, clock, heartbeatIntervalMs } = this.#options;
-    if (this.#elected !== undefined) {
-      const status = own.status();
-      // A status that cannot be written is the best there is.
-      await this.#report(this.#elected.fence).catch(() => undefined);
-      return status;
-    }
-    const shared = await records.findStatus();
+    const shared = this.#elected === undefined ? await records.findStatus() : undefined;
     if (shared === undefined) return own.status();
     const { status, writtenAtMs } = shared;
     const isSilent = clock.nowMs() - writtenAtMs > SILENT_AFTER_HEARTBEATS * heartbeatIntervalMs;
